@@ -1,0 +1,27 @@
+//! What the bindings need beyond the public API. Not for applications: no stability is promised.
+
+pub use crate::config::{millis, seconds};
+pub use crate::taken::TakenHolds;
+
+/// Runs a future on the network thread. It must not block.
+///
+/// # Errors
+/// `Internal` if the background threads cannot be started.
+pub fn spawn(future: impl Future<Output = ()> + Send + 'static) -> crate::Result<()> {
+    crate::runtime::get()?.network.spawn(future);
+    Ok(())
+}
+
+/// Runs a user's callback on the callback thread.
+pub fn post_callback(job: impl FnOnce() + Send + 'static) {
+    crate::runtime::post(Box::new(job));
+}
+
+/// A path given as bytes.
+///
+/// # Errors
+/// `InvalidArgument` if it is not UTF-8.
+pub fn path_from_bytes<'a>(operation: &'static str, bytes: &'a [u8]) -> crate::Result<&'a str> {
+    std::str::from_utf8(bytes)
+        .map_err(|_| crate::Error::invalid_argument(operation, "path", "is not valid UTF-8"))
+}

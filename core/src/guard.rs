@@ -1,0 +1,314 @@
+//! The held lock: token, state, loss, release.
+
+use std::future::Future;
+use std::mem::ManuallyDrop;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use crate::clock::{self, Time};
+use crate::command::{Command, GuardId, LockTarget};
+use crate::error::{Error, ErrorKind, Result};
+use crate::lease_term::LeaseTerm;
+use crate::link::Link;
+use crate::pending::Pending;
+use crate::state::GuardState;
+use crate::sync::Latch;
+
+const ACTIVE: u8 = 0;
+const LOST: u8 = 1;
+const RELEASED: u8 = 2;
+
+/// What guard and network thread share.
+pub(crate) struct GuardCell {
+    pub(crate) id: GuardId,
+    pub(crate) token: i64,
+    pub(crate) node_path: Box<str>,
+    pub(crate) target: Arc<LockTarget>,
+    pub(crate) granted: Time,
+    pub(crate) term: Arc<LeaseTerm>,
+    pub(crate) link: Arc<Link>,
+    pub(crate) lost: Latch,
+    status: AtomicU8,
+}
+
+impl GuardCell {
+    #[expect(clippy::too_many_arguments, reason = "one constructor, used once")]
+    pub(crate) fn new(
+        id: GuardId,
+        token: i64,
+        node_path: Box<str>,
+        target: Arc<LockTarget>,
+        granted: Time,
+        term: Arc<LeaseTerm>,
+        link: Arc<Link>,
+    ) -> Arc<GuardCell> {
+        Arc::new(GuardCell {
+            id,
+            token,
+            node_path,
+            target,
+            granted,
+            term,
+            link,
+            lost: Latch::default(),
+            status: AtomicU8::new(ACTIVE),
+        })
+    }
+
+    /// Marks the guard lost and tells everyone registered; false if it had ended before.
+    pub(crate) fn lose(&self, now: Time) -> bool {
+        let won = self.end(LOST);
+        if won {
+            self.target
+                .stats
+                .ended(now.saturating_since(self.granted), true);
+        }
+        // Also when a reader of the clock saw the loss first: the telling is done here only.
+        if self.status.load(Ordering::Acquire) == LOST {
+            for callback in self.lost.fire() {
+                self.link.callbacks.post(callback);
+            }
+        }
+        won
+    }
+
+    fn end(&self, status: u8) -> bool {
+        self.status
+            .compare_exchange(ACTIVE, status, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
+    }
+
+    /// The state at `now`, the clock read just before.
+    pub(crate) fn state(&self, now: Time) -> GuardState {
+        if !self.link.is_ours() {
+            return match self.status.load(Ordering::Acquire) {
+                RELEASED => GuardState::Released,
+                _ => GuardState::Lost,
+            };
+        }
+        match self.status.load(Ordering::Acquire) {
+            RELEASED => GuardState::Released,
+            LOST => GuardState::Lost,
+            _ if !self.term.is_running(now) => GuardState::Lost,
+            _ if self.link.is_connected() => GuardState::Held,
+            _ => GuardState::Suspended,
+        }
+    }
+}
+
+/// A lock that was granted.
+///
+/// Dropping it releases the lock in the background (R10). What it protects should check the
+/// [`fencing_token`](Guard::fencing_token) (R2), and stop when the guard is [`lost`](Guard::lost).
+/// In a forked child an inherited guard is lost (R18).
+pub struct Guard {
+    cell: ManuallyDrop<Arc<GuardCell>>,
+}
+
+impl Guard {
+    pub(crate) fn new(cell: Arc<GuardCell>) -> Guard {
+        Guard {
+            cell: ManuallyDrop::new(cell),
+        }
+    }
+
+    /// The fencing token: positive, unique in the ensemble, rising from grant to grant on a path
+    /// (R2). A re-entrant grant and a downgraded read repeat it.
+    pub fn fencing_token(&self) -> i64 {
+        self.cell.token
+    }
+
+    /// The contender's node, without the session's chroot.
+    pub fn node_path(&self) -> &str {
+        &self.cell.node_path
+    }
+
+    /// The lock path.
+    pub fn path(&self) -> &str {
+        &self.cell.target.path
+    }
+
+    /// Whether the lock may still be believed in. Compares the clock at the call (R3); never blocks.
+    pub fn is_held(&self) -> bool {
+        matches!(self.state(), GuardState::Held | GuardState::Suspended)
+    }
+
+    /// The state at this moment; never blocks.
+    pub fn state(&self) -> GuardState {
+        self.cell.state(clock::now())
+    }
+
+    /// `LockLost` if the lock was lost, `NotHeld` if it was released.
+    pub fn ensure_held(&self) -> Result<()> {
+        match self.state() {
+            GuardState::Held | GuardState::Suspended => Ok(()),
+            GuardState::Lost => Err(self.lost_error("ensure_held")),
+            GuardState::Released => Err(self.not_held("ensure_held")),
+        }
+    }
+
+    /// Ends when the lock is lost (R4), at once if it is. Never ends for a lock that is released.
+    pub fn lost(&self) -> Lost {
+        Lost {
+            cell: ManuallyDrop::new(Arc::clone(&self.cell)),
+            key: 0,
+        }
+    }
+
+    /// Calls `callback` once on the callback thread when the lock is lost, soon if it is already;
+    /// never after a release.
+    pub fn on_lost(&self, callback: impl FnOnce() + Send + 'static) {
+        let callback: Box<dyn FnOnce() + Send> = Box::new(callback);
+        if !self.cell.link.is_ours() {
+            crate::runtime::post(callback);
+            return;
+        }
+        if self.cell.state(clock::now()) == GuardState::Lost {
+            // Not told before its turn: whoever asks the clock first has to find the same.
+            self.cell.lose(clock::now());
+        }
+        if let Some(callback) = self.cell.lost.on_fire(callback) {
+            self.cell.link.callbacks.post(callback);
+        }
+    }
+
+    /// Blocks until the lock is lost, at most `limit` (for ever if `None`): true if it is lost,
+    /// false at the limit, or if it was released.
+    pub fn wait_lost(&self, limit: Option<Duration>) -> bool {
+        if self.state() == GuardState::Lost {
+            return true;
+        }
+        self.cell.lost.wait(limit).unwrap_or(false)
+    }
+
+    /// Releases the lock (R10): belief ends at once; the result comes when the deletion of the
+    /// contender is confirmed, the session is over, or the lease would have ended. From any thread.
+    ///
+    /// # Errors
+    /// `LockLost` if the lock was lost before the call.
+    pub fn release(self) -> Pending<()> {
+        self.release_shared()
+    }
+
+    /// [`release`](Guard::release) for callers that keep the guard: a second one is `NotHeld`.
+    pub fn release_shared(&self) -> Pending<()> {
+        let now = clock::now();
+        match self.cell.state(now) {
+            GuardState::Released => {
+                return Pending::ready("release", Err(self.not_held("release")));
+            }
+            GuardState::Lost => return self.release_lost(),
+            GuardState::Held | GuardState::Suspended => {}
+        }
+        if !self.cell.end(RELEASED) {
+            // Lost or released by another thread since the look above.
+            return match self.cell.state(now) {
+                GuardState::Released => Pending::ready("release", Err(self.not_held("release"))),
+                _ => self.release_lost(),
+            };
+        }
+        self.cell.lost.retire();
+        let held = now.saturating_since(self.cell.granted);
+        self.cell.target.stats.ended(held, false);
+        let (completer, pending) = Pending::new("release");
+        self.cell.link.send(Command::Release {
+            guard: self.cell.id,
+            then: Some(Box::new(move |outcome| drop(completer.complete(outcome)))),
+        });
+        pending
+    }
+
+    /// Gives up a lost hold: its owner may queue again from now on (R10, R11).
+    fn release_lost(&self) -> Pending<()> {
+        if self.cell.link.is_ours() {
+            self.cell.link.send(Command::Release {
+                guard: self.cell.id,
+                then: None,
+            });
+        }
+        Pending::ready("release", Err(self.lost_error("release")))
+    }
+
+    fn lost_error(&self, operation: &'static str) -> Error {
+        Error::new(ErrorKind::LockLost, operation, "the lock was lost").with_path(self.path())
+    }
+
+    fn not_held(&self, operation: &'static str) -> Error {
+        Error::new(
+            ErrorKind::NotHeld,
+            operation,
+            "the lock was released before",
+        )
+        .with_path(self.path())
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if !self.cell.link.is_ours() {
+            return;
+        }
+        let now = clock::now();
+        if self.cell.state(now) != GuardState::Released {
+            if self.cell.end(RELEASED) {
+                self.cell.lost.retire();
+                let held = now.saturating_since(self.cell.granted);
+                self.cell.target.stats.ended(held, false);
+            }
+            self.cell.link.send(Command::Release {
+                guard: self.cell.id,
+                then: None,
+            });
+        }
+        // SAFETY: dropped here only, once.
+        unsafe { ManuallyDrop::drop(&mut self.cell) };
+    }
+}
+
+impl std::fmt::Debug for Guard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Guard")
+            .field("node_path", &self.node_path())
+            .field("fencing_token", &self.fencing_token())
+            .field("state", &self.state())
+            .finish()
+    }
+}
+
+/// The future of [`Guard::lost`]. Owns what it needs; cancel-safe.
+#[must_use = "futures do nothing unless polled"]
+pub struct Lost {
+    cell: ManuallyDrop<Arc<GuardCell>>,
+    key: u64,
+}
+
+impl Future for Lost {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if self.cell.state(clock::now()) == GuardState::Lost {
+            return Poll::Ready(());
+        }
+        let mut key = self.key;
+        let fired = self.cell.lost.poll(&mut key, context.waker());
+        self.key = key;
+        if fired {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    }
+}
+
+impl Drop for Lost {
+    fn drop(&mut self) {
+        if self.cell.link.is_ours() {
+            self.cell.lost.forget(self.key);
+            // SAFETY: dropped here only, once.
+            unsafe { ManuallyDrop::drop(&mut self.cell) };
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! One ZooKeeper session per configuration in a process, shared by counted handles (R16).
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
+use crate::command::{Command, HandleId};
+use crate::config::SessionConfig;
+use crate::error::Result;
+use crate::handle::Attachment;
+use crate::link::Link;
+use crate::runtime;
+use crate::session::driver;
+use crate::sync::Completer;
+use crate::sync::primitive::Mutex;
+
+/// The sessions of a process.
+#[derive(Default)]
+pub(crate) struct Registry(Mutex<Sessions>);
+
+#[derive(Default)]
+struct Sessions {
+    shared: HashMap<SessionConfig, Arc<Link>>,
+    /// Every session that may still be open, the exclusive and the closing ones too.
+    all: Vec<Weak<Link>>,
+}
+
+/// Opens a handle on the session for `config`, starting the session if there is none.
+pub(crate) fn attach(config: &SessionConfig) -> Result<Attachment> {
+    let runtime = runtime::get()?;
+    let config = config.for_this_process();
+    let handle = HandleId::next();
+    let mut sessions = runtime.registry.0.lock();
+    if !config.options.exclusive {
+        if let Some(link) = sessions.shared.get(&config) {
+            // The entry is removed, under this lock, before the session stops reading.
+            link.send(Command::Open { handle });
+            return Ok(Attachment {
+                handle,
+                link: Arc::clone(link),
+            });
+        }
+    }
+    let link = Link::new(runtime.callbacks.clone());
+    link.send(Command::Open { handle });
+    sessions.all.retain(|known| known.strong_count() > 0);
+    sessions.all.push(Arc::downgrade(&link));
+    if !config.options.exclusive {
+        sessions.shared.insert(config.clone(), Arc::clone(&link));
+    }
+    drop(sessions);
+    runtime
+        .network
+        .spawn(driver::run(config, Arc::clone(&link)));
+    Ok(Attachment { handle, link })
+}
+
+impl Registry {
+    /// Takes a session whose last handle is closed out of sharing, unless a new handle has just
+    /// come: true if nobody can join it any more.
+    pub(crate) fn retire(&self, config: &SessionConfig, link: &Arc<Link>) -> bool {
+        let mut sessions = self.0.lock();
+        if !link.mailbox().is_empty() {
+            return false;
+        }
+        if sessions
+            .shared
+            .get(config)
+            .is_some_and(|shared| Arc::ptr_eq(shared, link))
+        {
+            sessions.shared.remove(config);
+        }
+        true
+    }
+
+    /// Closes every session; `done` disconnects when all are closed.
+    pub(crate) fn shut_down(&self, done: Completer<()>) {
+        let done = Arc::new(done);
+        let links: Vec<_> = self.0.lock().all.iter().filter_map(Weak::upgrade).collect();
+        for link in links {
+            let done = Arc::clone(&done);
+            link.send(Command::Shutdown {
+                then: Box::new(move |_| drop(done)),
+            });
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The re-entrant mutex.
+
+use std::time::Duration;
+
+use crate::cancel::Cancel;
+use crate::config::{LockOptions, Wait};
+use crate::contender::Contender;
+use crate::error::Result;
+use crate::guard::Guard;
+use crate::handle::Session;
+use crate::lock::Lock;
+use crate::owner::Owner;
+use crate::pending::Pending;
+use crate::queue::names::{Family, Kind};
+use crate::stats::LockStatistics;
+
+/// A mutex that its owner may lock again, at no request and with the same token (R11). The
+/// contender goes when every guard is released. Re-entrancy counts per session, path, naming and
+/// [`Owner`], not per object; plain [`Mutex`](crate::Mutex)es on the path are excluded.
+#[derive(Clone, Debug)]
+pub struct ReentrantMutex(Lock);
+
+impl ReentrantMutex {
+    pub(crate) fn new(session: Session, path: &str, options: LockOptions) -> Result<Self> {
+        Lock::new(session, "reentrant_mutex", Family::Mutex, path, options).map(ReentrantMutex)
+    }
+
+    /// Waits for the lock as long as it takes (R6, R9).
+    ///
+    /// # Errors
+    /// `LockLost` if the owner holds it already, and lost it.
+    pub fn lock(&self, owner: &Owner) -> Pending<Guard> {
+        self.0
+            .lock(Kind::Exclusive, Some(owner), Wait::Forever, None)
+    }
+
+    /// Waits at most `timeout`; zero is a try.
+    ///
+    /// # Errors
+    /// `Timeout` if it is not granted in time; `LockLost` as for [`lock`](ReentrantMutex::lock).
+    pub fn lock_timeout(&self, owner: &Owner, timeout: Duration) -> Pending<Guard> {
+        self.0.lock_timeout(Kind::Exclusive, Some(owner), timeout)
+    }
+
+    /// Takes the lock if no other owner is before us; `None` if one is.
+    pub fn try_lock(&self, owner: &Owner) -> Pending<Option<Guard>> {
+        self.acquire(owner, Wait::Try, None)
+    }
+
+    /// The general form: `None` only for a busy [`Wait::Try`].
+    pub fn acquire(
+        &self,
+        owner: &Owner,
+        wait: Wait,
+        cancel: Option<&Cancel>,
+    ) -> Pending<Option<Guard>> {
+        self.0.acquire(Kind::Exclusive, Some(owner), wait, cancel)
+    }
+
+    /// Who queues on the path, in order.
+    pub fn contenders(&self) -> Pending<Vec<Contender>> {
+        self.0.contenders()
+    }
+
+    /// The lock path.
+    pub fn path(&self) -> &str {
+        self.0.path()
+    }
+
+    /// What this object has counted.
+    pub fn statistics(&self) -> LockStatistics {
+        self.0.statistics()
+    }
+}

@@ -1,0 +1,137 @@
+//! The two background threads of a process: one for the network, one for users' callbacks.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::manager::Registry;
+use crate::process::PerProcess;
+use crate::sync::completion;
+
+/// What a process that exits spends at most on closing its sessions (R17).
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
+/// Only name resolution runs there, one call an attempt.
+const RESOLVER_THREADS: usize = 4;
+const RESOLVER_KEEP_ALIVE: Duration = Duration::from_secs(1);
+
+static RUNTIME: PerProcess<Runtime> = PerProcess::new();
+
+/// See the module.
+pub(crate) struct Runtime {
+    pub(crate) network: tokio::runtime::Handle,
+    pub(crate) callbacks: Callbacks,
+    pub(crate) registry: Registry,
+}
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// Brings users' callbacks to their own thread, so that a slow one delays no ping and no lock.
+#[derive(Clone)]
+pub(crate) struct Callbacks(mpsc::Sender<Job>);
+
+/// The present process's runtime, started on first use.
+pub(crate) fn get() -> Result<&'static Runtime> {
+    RUNTIME.get_or_try_init(|| {
+        Runtime::start().map_err(|source| {
+            Error::new(
+                ErrorKind::Internal,
+                "connect",
+                format!("the background threads cannot be started: {source}"),
+            )
+            .with_source(source)
+        })
+    })
+}
+
+/// Runs `job` on the callback thread, if there can be one.
+pub(crate) fn post(job: Job) {
+    match get() {
+        Ok(runtime) => runtime.callbacks.post(job),
+        Err(error) => tracing::error!(%error, "a callback is lost"),
+    }
+}
+
+impl Runtime {
+    fn start() -> std::io::Result<Runtime> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .max_blocking_threads(RESOLVER_THREADS)
+            .thread_keep_alive(RESOLVER_KEEP_ALIVE)
+            .build()?;
+        let network = runtime.handle().clone();
+        spawn("zoolock-network", move || {
+            runtime.block_on(std::future::pending::<()>());
+        })?;
+        let callbacks = Callbacks::start()?;
+        close_sessions_at_exit();
+        Ok(Runtime {
+            network,
+            callbacks,
+            registry: Registry::default(),
+        })
+    }
+}
+
+impl Callbacks {
+    pub(crate) fn start() -> std::io::Result<Callbacks> {
+        let (sender, jobs) = mpsc::channel::<Job>();
+        spawn("zoolock-callback", move || {
+            for job in jobs {
+                if std::panic::catch_unwind(std::panic::AssertUnwindSafe(job)).is_err() {
+                    tracing::error!("a user's callback panicked");
+                }
+            }
+        })?;
+        Ok(Callbacks(sender))
+    }
+
+    pub(crate) fn post(&self, job: Job) {
+        // The thread ends only with its last sender.
+        let _sent = self.0.send(job);
+    }
+}
+
+/// Spawns a thread that no signal interrupts: signals are the application's affair.
+fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+    std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(move || {
+            block_signals();
+            body();
+        })
+        .map(|_detached| ())
+}
+
+fn block_signals() {
+    // SAFETY: the sets are plain data, initialised by `sigfillset` before use.
+    unsafe {
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, std::ptr::null_mut());
+    }
+}
+
+fn close_sessions_at_exit() {
+    // Registered once: a forked child inherits the registration with the process image.
+    static REGISTERED: AtomicBool = AtomicBool::new(false);
+    if !REGISTERED.swap(true, Ordering::SeqCst) {
+        // SAFETY: `at_exit` is a plain function that does not unwind.
+        unsafe { libc::atexit(at_exit) };
+    }
+}
+
+extern "C" fn at_exit() {
+    // A forked child that never used zoolock has no runtime, hence nothing to close (R18).
+    let Some(runtime) = RUNTIME.get() else { return };
+    if std::thread::current().name() == Some("zoolock-network") {
+        return;
+    }
+    let unwound = std::panic::catch_unwind(|| {
+        let (all_closed, closed) = completion::<()>();
+        runtime.registry.shut_down(all_closed);
+        let _either = closed.wait(Some(EXIT_TIMEOUT));
+    });
+    drop(unwound);
+}

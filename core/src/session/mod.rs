@@ -1,0 +1,2 @@
+pub(crate) mod driver;
+pub(crate) mod lease;

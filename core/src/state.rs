@@ -1,0 +1,193 @@
+//! States that users observe: of a session and of a guard.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+
+use crate::command::HandleId;
+use crate::sync::primitive::Mutex;
+
+/// State of a session (R16).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SessionState {
+    /// No session yet: the first connect, or one after an expiry.
+    Connecting,
+    /// Connected to a server.
+    Connected,
+    /// The connection is lost; the session may live on and is being moved to another server.
+    Suspended,
+    /// The session is over; a new one is being started.
+    Expired,
+    /// The handle is closed. Final.
+    Closed,
+}
+
+impl SessionState {
+    /// The name that Python and Node use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SessionState::Connecting => "connecting",
+            SessionState::Connected => "connected",
+            SessionState::Suspended => "suspended",
+            SessionState::Expired => "expired",
+            SessionState::Closed => "closed",
+        }
+    }
+}
+
+/// State of a guard. It believes in `Held` and `Suspended`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum GuardState {
+    /// Held.
+    Held,
+    /// Held, but the connection is in doubt; the lease still runs.
+    Suspended,
+    /// Lost. Final.
+    Lost,
+    /// Released. Final.
+    Released,
+}
+
+impl GuardState {
+    /// The name that Python and Node use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            GuardState::Held => "held",
+            GuardState::Suspended => "suspended",
+            GuardState::Lost => "lost",
+            GuardState::Released => "released",
+        }
+    }
+}
+
+/// A callback for state changes.
+pub(crate) type StateCallback = Arc<dyn Fn(SessionState) + Send + Sync>;
+
+enum Listener {
+    Callback(StateCallback),
+    Watch(Arc<Mutex<WatchQueue>>),
+}
+
+#[derive(Default)]
+struct WatchQueue {
+    changes: VecDeque<SessionState>,
+    waker: Option<Waker>,
+}
+
+/// The present state and those who want to hear of changes.
+pub(crate) struct StateCell(Mutex<Inner>);
+
+struct Inner {
+    state: SessionState,
+    listeners: Vec<(HandleId, Listener)>,
+}
+
+impl StateCell {
+    pub(crate) fn new() -> StateCell {
+        StateCell(Mutex::new(Inner {
+            state: SessionState::Connecting,
+            listeners: Vec::new(),
+        }))
+    }
+
+    pub(crate) fn get(&self) -> SessionState {
+        self.0.lock().state
+    }
+
+    /// Publishes a change; `post` brings callbacks to the callback thread.
+    pub(crate) fn set(&self, state: SessionState, post: impl Fn(Box<dyn FnOnce() + Send>)) {
+        let mut inner = self.0.lock();
+        if inner.state == state {
+            return;
+        }
+        inner.state = state;
+        for (_, listener) in &inner.listeners {
+            listener.tell(state, &post);
+        }
+    }
+
+    /// Tells the listeners of one handle that it is closed, and forgets them.
+    pub(crate) fn close(&self, handle: HandleId, post: impl Fn(Box<dyn FnOnce() + Send>)) {
+        self.0.lock().listeners.retain(|(owner, listener)| {
+            if *owner == handle {
+                listener.tell(SessionState::Closed, &post);
+            }
+            *owner != handle
+        });
+    }
+
+    pub(crate) fn on_change(&self, handle: HandleId, callback: StateCallback) {
+        self.0
+            .lock()
+            .listeners
+            .push((handle, Listener::Callback(callback)));
+    }
+
+    pub(crate) fn watch(&self, handle: HandleId) -> StateWatch {
+        let queue = Arc::new(Mutex::new(WatchQueue::default()));
+        self.0
+            .lock()
+            .listeners
+            .push((handle, Listener::Watch(Arc::clone(&queue))));
+        StateWatch {
+            queue,
+            ended: false,
+        }
+    }
+}
+
+impl Listener {
+    fn tell(&self, state: SessionState, post: &impl Fn(Box<dyn FnOnce() + Send>)) {
+        match self {
+            Listener::Callback(callback) => {
+                let callback = Arc::clone(callback);
+                post(Box::new(move || callback(state)));
+            }
+            Listener::Watch(queue) => {
+                let mut queue = queue.lock();
+                queue.changes.push_back(state);
+                if let Some(waker) = queue.waker.take() {
+                    waker.wake();
+                }
+            }
+        }
+    }
+}
+
+/// The changes of a session's state from the moment it was made on, every one, in order.
+pub struct StateWatch {
+    queue: Arc<Mutex<WatchQueue>>,
+    ended: bool,
+}
+
+impl StateWatch {
+    /// Waits for the next change; `None` after `Closed`. Cancel-safe.
+    pub async fn changed(&mut self) -> Option<SessionState> {
+        if self.ended {
+            return None;
+        }
+        let state = std::future::poll_fn(|context| {
+            let mut queue = self.queue.lock();
+            match queue.changes.pop_front() {
+                Some(state) => Poll::Ready(state),
+                None => {
+                    queue.waker = Some(context.waker().clone());
+                    Poll::Pending
+                }
+            }
+        })
+        .await;
+        self.ended = state == SessionState::Closed;
+        Some(state)
+    }
+
+    /// A watch on which the session was closed before it was made.
+    pub(crate) fn closed() -> StateWatch {
+        StateWatch {
+            queue: Arc::default(),
+            ended: true,
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! An event that happens at most once and that many may wait for: the loss of a guard (R4).
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{MutexGuard, PoisonError};
+use std::task::Waker;
+use std::time::{Duration, Instant};
+
+use super::primitive::{Condvar, Mutex};
+
+type Callback = Box<dyn FnOnce() + Send>;
+
+#[derive(Default)]
+struct Waiters {
+    wakers: Vec<(u64, Waker)>,
+    callbacks: Vec<Callback>,
+    next_key: u64,
+    /// No event will come any more: the guard was released.
+    retired: bool,
+}
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct Latch {
+    fired: AtomicBool,
+    waiters: Mutex<Waiters>,
+    ended: Condvar,
+}
+
+impl Latch {
+    pub(crate) fn is_fired(&self) -> bool {
+        self.fired.load(Ordering::Acquire)
+    }
+
+    /// Fires: wakes everyone who waits, and returns the callbacks for the caller to run where
+    /// callbacks run. Later calls do nothing.
+    #[must_use]
+    pub(crate) fn fire(&self) -> Vec<Callback> {
+        let mut waiters = self.waiters.lock();
+        if waiters.retired || self.fired.swap(true, Ordering::AcqRel) {
+            return Vec::new();
+        }
+        let callbacks = std::mem::take(&mut waiters.callbacks);
+        self.wake(waiters);
+        callbacks
+    }
+
+    /// Ends the waiting of those who wait with a limit; the event will not come any more.
+    pub(crate) fn retire(&self) {
+        let mut waiters = self.waiters.lock();
+        if !self.is_fired() {
+            waiters.retired = true;
+            let unwanted = std::mem::take(&mut waiters.callbacks);
+            self.wake(waiters);
+            drop(unwanted);
+        }
+    }
+
+    /// Wakes outside the lock: a waker may run anything.
+    fn wake(&self, mut waiters: MutexGuard<'_, Waiters>) {
+        let wakers = std::mem::take(&mut waiters.wakers);
+        drop(waiters);
+        self.ended.notify_all();
+        for (_, waker) in wakers {
+            waker.wake();
+        }
+    }
+
+    /// Registers `callback`; gives it back if the event has happened, to be run now.
+    pub(crate) fn on_fire(&self, callback: Callback) -> Option<Callback> {
+        let mut waiters = self.waiters.lock();
+        if self.is_fired() {
+            return Some(callback);
+        }
+        if !waiters.retired {
+            waiters.callbacks.push(callback);
+        }
+        None
+    }
+
+    /// Blocks until the event, at most `limit` (for ever if `None`). `Some(false)`: it cannot come
+    /// any more. `None`: not yet.
+    pub(crate) fn wait(&self, limit: Option<Duration>) -> Option<bool> {
+        let until = limit.and_then(|limit| Instant::now().checked_add(limit));
+        let mut waiters = self.waiters.lock();
+        loop {
+            if self.is_fired() {
+                return Some(true);
+            }
+            if waiters.retired {
+                return Some(false);
+            }
+            waiters = match until {
+                None => self
+                    .ended
+                    .wait(waiters)
+                    .unwrap_or_else(PoisonError::into_inner),
+                Some(until) => {
+                    let left = until.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return None;
+                    }
+                    self.ended
+                        .wait_timeout(waiters, left)
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .0
+                }
+            };
+        }
+    }
+
+    /// Registers a future's waker under `key` (0: a new one); true if the event has happened.
+    pub(crate) fn poll(&self, key: &mut u64, waker: &Waker) -> bool {
+        let mut waiters = self.waiters.lock();
+        if self.is_fired() {
+            return true;
+        }
+        if *key == 0 {
+            waiters.next_key += 1;
+            *key = waiters.next_key;
+        }
+        match waiters.wakers.iter_mut().find(|(known, _)| known == key) {
+            Some((_, known)) => known.clone_from(waker),
+            None => waiters.wakers.push((*key, waker.clone())),
+        }
+        false
+    }
+
+    /// Forgets the waker registered under `key`.
+    pub(crate) fn forget(&self, key: u64) {
+        if key != 0 {
+            self.waiters
+                .lock()
+                .wakers
+                .retain(|(known, _)| *known != key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fires_once_and_gives_each_callback_once() {
+        let latch = Latch::default();
+        assert!(latch.on_fire(Box::new(|| ())).is_none());
+        assert_eq!(latch.fire().len(), 1);
+        assert!(latch.fire().is_empty());
+        assert!(latch.on_fire(Box::new(|| ())).is_some());
+        assert_eq!(latch.wait(None), Some(true));
+    }
+
+    #[test]
+    fn a_retired_latch_never_fires() {
+        let latch = Latch::default();
+        assert!(latch.on_fire(Box::new(|| ())).is_none());
+        latch.retire();
+        assert!(latch.fire().is_empty());
+        assert_eq!(latch.wait(None), Some(false));
+    }
+
+    #[test]
+    fn waiting_ends_at_its_limit() {
+        assert_eq!(Latch::default().wait(Some(Duration::from_millis(1))), None);
+    }
+}
