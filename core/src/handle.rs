@@ -322,9 +322,8 @@ impl SessionBuilder {
         }));
         let (completer, pending) = Pending::new("connect");
         let attachment = session.attach("connect")?;
-        let (handle, link) = (attachment.handle, Arc::clone(&attachment.link));
+        let link = Arc::clone(&attachment.link);
         link.send(Command::Connect {
-            handle,
             until,
             // Dropping the session where nobody waits, or on failure, closes the handle.
             then: Box::new(move |outcome| drop(completer.complete(outcome.map(|()| session)))),

@@ -16,6 +16,7 @@ mod command;
 mod config;
 mod connect_string;
 mod contender;
+mod engine;
 mod error;
 mod guard;
 mod handle;

@@ -1,1 +1,122 @@
+//! The engine that all recipes share: enqueue, order, watch, verify, grant, clean up. A pure state
+//! machine over the session's: commands, replies and events in; requests and outcomes out.
+
+mod attempts;
+mod contenders;
+mod guards;
+mod listing;
 pub(crate) mod names;
+mod nodes;
+mod owners;
+mod parents;
+mod paths;
+mod replies;
+mod timers;
+mod turn;
+mod view;
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use crate::clock::Time;
+use crate::command::{AttemptId, GuardId};
+use crate::config::SessionConfig;
+use crate::lease_term::LeaseTerm;
+use crate::link::Link;
+use crate::session::Machine;
+
+use attempts::Attempt;
+use contenders::Query;
+use guards::{Hold, HoldId};
+use nodes::{Node, NodeId, ReleaseId};
+use owners::{OwnerKey, OwnerEntry};
+use paths::{PathId, Paths};
+pub(crate) use replies::Tag;
+use timers::Timers;
+
+/// What the queue works with during one turn.
+pub(crate) struct Context<'a> {
+    pub(crate) now: Time,
+    pub(crate) machine: &'a mut Machine<Tag>,
+    pub(crate) link: &'a Arc<Link>,
+    pub(crate) config: &'a SessionConfig,
+}
+
+impl Context<'_> {
+    /// A path as the server knows it.
+    fn full_path(&self, path: &str) -> String {
+        format!("{}{path}", self.config.servers.chroot)
+    }
+
+    /// A path as the user knows it.
+    fn user_path<'p>(&self, full_path: &'p str) -> &'p str {
+        full_path
+            .strip_prefix(self.config.servers.chroot.as_str())
+            .unwrap_or(full_path)
+    }
+
+    fn guid(&mut self) -> Uuid {
+        let mut bytes = [0; 16];
+        let random = self.machine.random();
+        random.fill(&mut bytes);
+        uuid::Builder::from_random_bytes(bytes).into_uuid()
+    }
+}
+
+/// All queues of a session.
+///
+/// Invariants: a node of ours is in exactly one phase, and belongs to an attempt, to a hold, or to
+/// nobody; one that belongs to nobody is on its way to deletion. The view of a path holds what its
+/// last listing showed, plus our own creates, less what was seen to go since. A turn is granted
+/// only with a running lease on the present connection.
+#[derive(Default)]
+pub(crate) struct Queues {
+    paths: Paths,
+    nodes: HashMap<NodeId, Node>,
+    attempts: HashMap<AttemptId, Attempt>,
+    holds: HashMap<HoldId, Hold>,
+    /// How many holds are not lost.
+    believing: usize,
+    guards: HashMap<GuardId, HoldId>,
+    owners: HashMap<OwnerKey, OwnerEntry>,
+    queries: HashMap<u64, Query>,
+    releases: HashMap<ReleaseId, nodes::Release>,
+    closers: Vec<nodes::Closer>,
+    timers: Timers,
+    /// Paths that want a listing at the end of the turn.
+    listing_wanted: BTreeSet<PathId>,
+    /// Paths on which a turn waits for the lease to run.
+    lease_wanted: BTreeSet<PathId>,
+    term: Option<Arc<LeaseTerm>>,
+    /// Rises with every event after which views prove nothing until verified: a lost connection, a
+    /// lease that ran out.
+    generation: u64,
+    last_id: u64,
+}
+
+impl Queues {
+    fn next_id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+
+    /// Whether a guard believes.
+    pub(crate) fn is_believing(&self) -> bool {
+        self.believing > 0
+    }
+
+    /// Whether an attempt waits.
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.attempts.is_empty()
+    }
+
+    pub(crate) fn next_timeout(&self) -> Time {
+        let lease_ends = match &self.term {
+            Some(term) if self.is_believing() => term.until(),
+            _ => Time::NEVER,
+        };
+        self.timers.next().min(lease_ends)
+    }
+}

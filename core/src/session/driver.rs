@@ -1,4 +1,290 @@
-use crate::config::SessionConfig;
-use crate::link::Link;
+//! The one driver: owns sockets, clock and timer of a session, and nothing else.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
-pub(crate) async fn run(_config: SessionConfig, _link: Arc<Link>) {}
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::Sleep;
+
+use super::dialer::{DialId, Version};
+use super::machine::Action;
+use super::tcp::{Connector, Tcp, probe};
+use crate::clock::{self, Time};
+use crate::command::Command;
+use crate::config::SessionConfig;
+use crate::engine::Engine;
+use crate::link::Link;
+use crate::runtime;
+
+const READ_BUFFER: usize = 64 << 10;
+
+/// Serves a session until its last handle is closed.
+pub(crate) async fn run(config: SessionConfig, link: Arc<Link>) {
+    let mut driver = Driver::new(Tcp, config, link);
+    std::future::poll_fn(|context| driver.poll(context)).await;
+    driver.link.close_mailbox();
+}
+
+struct Socket<S> {
+    dial: DialId,
+    stream: S,
+    /// Handed over by the machine, not taken by the kernel yet.
+    unsent: Vec<u8>,
+}
+
+struct Driver<C: Connector> {
+    connector: Arc<C>,
+    config: SessionConfig,
+    link: Arc<Link>,
+    engine: Engine,
+    sockets: Vec<Socket<C::Stream>>,
+    dialing: JoinSet<(DialId, io::Result<C::Stream>)>,
+    aborts: Vec<(DialId, AbortHandle)>,
+    probes: JoinSet<Option<Version>>,
+    timer: Pin<Box<Sleep>>,
+    timer_at: Time,
+    letters: Vec<Command>,
+    buffer: Box<[u8]>,
+    turn: usize,
+    retired: bool,
+}
+
+impl<C: Connector> Driver<C> {
+    fn new(connector: C, config: SessionConfig, link: Arc<Link>) -> Driver<C> {
+        let seed = fastrand::u64(..);
+        Driver {
+            connector: Arc::new(connector),
+            engine: Engine::new(config.clone(), Arc::clone(&link), seed, clock::now()),
+            config,
+            link,
+            sockets: Vec::new(),
+            dialing: JoinSet::new(),
+            aborts: Vec::new(),
+            probes: JoinSet::new(),
+            timer: Box::pin(tokio::time::sleep(std::time::Duration::ZERO)),
+            timer_at: Time::default(),
+            letters: Vec::new(),
+            buffer: vec![0; READ_BUFFER].into_boxed_slice(),
+            turn: 0,
+            retired: false,
+        }
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        loop {
+            let mut busy = self.take_letters(context);
+            busy |= self.take_dials(context);
+            busy |= self.read(context);
+            busy |= self.act();
+            // Before the timers: a request about to leave may be the very news they wait for.
+            busy |= self.write(context);
+            let now = clock::now();
+            if self.engine.next_timeout(now) <= now {
+                self.engine.handle_timeout(now);
+                busy = true;
+            }
+            if self.engine.is_finished() {
+                return Poll::Ready(());
+            }
+            if !busy && !self.timer_has_fired(context) {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    fn take_letters(&mut self, context: &mut Context<'_>) -> bool {
+        let mut letters = std::mem::take(&mut self.letters);
+        self.link.mailbox().poll_take(&mut letters, context);
+        let any = !letters.is_empty();
+        if any {
+            self.engine.commands(clock::now(), letters.drain(..));
+        }
+        self.letters = letters;
+        if self.engine.has_no_handles() && !self.retired {
+            self.retired = match runtime::get() {
+                Ok(runtime) => runtime.registry.retire(&self.config, &self.link),
+                Err(_) => true,
+            };
+            if self.retired {
+                self.engine.close(clock::now());
+            }
+            return true;
+        }
+        any
+    }
+
+    fn take_dials(&mut self, context: &mut Context<'_>) -> bool {
+        let mut any = false;
+        while let Poll::Ready(Some(joined)) = self.dialing.poll_join_next(context) {
+            any = true;
+            // A cancelled dial was given up by the machine, which forgot it.
+            let Ok((dial, connected)) = joined else {
+                continue;
+            };
+            self.aborts.retain(|(known, _)| *known != dial);
+            match connected {
+                Ok(stream) => {
+                    self.sockets.push(Socket {
+                        dial,
+                        stream,
+                        unsent: Vec::new(),
+                    });
+                    self.engine.dialed(clock::now(), dial);
+                }
+                Err(error) => {
+                    self.engine
+                        .disconnected(clock::now(), dial, &error.to_string());
+                }
+            }
+        }
+        while let Poll::Ready(Some(joined)) = self.probes.poll_join_next(context) {
+            any = true;
+            self.engine.version(clock::now(), joined.ok().flatten());
+        }
+        any
+    }
+
+    fn read(&mut self, context: &mut Context<'_>) -> bool {
+        let mut any = false;
+        let mut at = 0;
+        while let Some(socket) = self.sockets.get_mut(at) {
+            let mut buffer = ReadBuf::new(&mut self.buffer);
+            let polled = Pin::new(&mut socket.stream).poll_read(context, &mut buffer);
+            let dial = socket.dial;
+            match polled {
+                Poll::Pending => at += 1,
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
+                    any = true;
+                    // Read after the system call: an answer must not seem earlier than it was.
+                    self.engine.received(clock::now(), dial, buffer.filled());
+                    self.act();
+                }
+                Poll::Ready(ended) => {
+                    any = true;
+                    self.sockets.swap_remove(at);
+                    let why = match ended {
+                        Ok(()) => "the server closed the connection".to_owned(),
+                        Err(error) => error.to_string(),
+                    };
+                    self.engine.disconnected(clock::now(), dial, &why);
+                }
+            }
+        }
+        any
+    }
+
+    fn act(&mut self) -> bool {
+        let mut any = false;
+        while let Some(action) = self.engine.poll_action() {
+            any = true;
+            match action {
+                Action::Dial {
+                    dial,
+                    server,
+                    probe: with_probe,
+                    ..
+                } => self.dial(dial, server, with_probe),
+                Action::HangUp { dial } => {
+                    self.sockets.retain(|socket| socket.dial != dial);
+                    self.aborts.retain(|(known, abort)| {
+                        if *known == dial {
+                            abort.abort();
+                        }
+                        *known != dial
+                    });
+                }
+            }
+        }
+        any
+    }
+
+    fn dial(&mut self, dial: DialId, server: usize, with_probe: bool) {
+        let Some(server) = self.config.servers.servers.get(server).cloned() else {
+            return self
+                .engine
+                .disconnected(clock::now(), dial, "there is no such server");
+        };
+        if with_probe {
+            self.probes.spawn(probe(server.clone()));
+        }
+        let connector = Arc::clone(&self.connector);
+        let turn = self.turn;
+        self.turn = self.turn.wrapping_add(1);
+        let abort = self
+            .dialing
+            .spawn(async move { (dial, connector.connect(server, turn).await) });
+        self.aborts.push((dial, abort));
+    }
+
+    fn write(&mut self, context: &mut Context<'_>) -> bool {
+        let mut any = false;
+        loop {
+            self.flush(context);
+            // The clock is read before the system call: the lease counts from there (R3).
+            let Some((dial, bytes)) = self.engine.poll_transmit(clock::now()) else {
+                return any;
+            };
+            any = true;
+            if let Some(socket) = self.sockets.iter_mut().find(|socket| socket.dial == dial) {
+                if socket.unsent.is_empty() {
+                    socket.unsent = bytes;
+                } else {
+                    socket.unsent.extend_from_slice(&bytes);
+                }
+            }
+        }
+    }
+
+    fn flush(&mut self, context: &mut Context<'_>) {
+        let mut at = 0;
+        'sockets: while let Some(socket) = self.sockets.get_mut(at) {
+            while !socket.unsent.is_empty() {
+                match Pin::new(&mut socket.stream).poll_write(context, &socket.unsent) {
+                    Poll::Pending => break,
+                    Poll::Ready(Ok(written)) if written == socket.unsent.len() => {
+                        socket.unsent.clear();
+                    }
+                    Poll::Ready(Ok(written)) if written > 0 => drop(socket.unsent.drain(..written)),
+                    Poll::Ready(result) => {
+                        let dial = socket.dial;
+                        let why = match result {
+                            Ok(_) => "the connection takes no more".to_owned(),
+                            Err(error) => error.to_string(),
+                        };
+                        self.sockets.swap_remove(at);
+                        self.engine.disconnected(clock::now(), dial, &why);
+                        continue 'sockets;
+                    }
+                }
+            }
+            at += 1;
+        }
+    }
+
+    /// Arms the timer; true if something is due already.
+    fn timer_has_fired(&mut self, context: &mut Context<'_>) -> bool {
+        let now = clock::now();
+        let next = self.engine.next_timeout(now);
+        if next <= now {
+            return true;
+        }
+        // A timer that fires early is set again; moving it at every request would cost more.
+        if next < self.timer_at || self.timer_at <= now {
+            self.timer_at = next;
+            let wait = next
+                .saturating_since(now)
+                .min(std::time::Duration::from_secs(3600));
+            self.timer
+                .as_mut()
+                .reset(tokio::time::Instant::now() + wait);
+        }
+        self.timer.as_mut().poll(context).is_ready() && {
+            self.timer_at = Time::default();
+            true
+        }
+    }
+}

@@ -1,2 +1,13 @@
+//! The session with the ensemble: a pure state machine, and beside it the one driver that owns the
+//! sockets. The machine is handed bytes and the time; it hands out bytes, timers and events.
+
+mod connection;
+mod dialer;
 pub(crate) mod driver;
 pub(crate) mod lease;
+pub(crate) mod machine;
+mod tcp;
+mod watches;
+
+pub(crate) use dialer::{DialId, Version};
+pub(crate) use machine::{Action, Event, Machine, Outcome, Settings};

@@ -1,0 +1,415 @@
+//! A session and its queues as one: commands in, outcomes out, driven by the time it is handed.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::clock::Time;
+use crate::command::{Command, HandleId, Then};
+use crate::config::SessionConfig;
+use crate::error::{Error, ErrorKind};
+use crate::link::Link;
+use crate::queue::{Context, Queues, Tag};
+use crate::session::{Action, DialId, Event, Machine, Settings, Version};
+use crate::state::SessionState;
+
+/// How long a session that is not needed any more may take to say goodbye.
+const GOODBYE: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// A first connect that is being waited for.
+struct Connecting {
+    until: Time,
+    then: Then<()>,
+}
+
+/// See the module.
+pub(crate) struct Engine {
+    config: SessionConfig,
+    link: Arc<Link>,
+    machine: Machine<Tag>,
+    queues: Queues,
+    handles: BTreeSet<HandleId>,
+    ever_opened: bool,
+    connecting: Vec<Connecting>,
+    /// Who is told when the session has ended.
+    goodbyes: Vec<(Time, Then<()>)>,
+    give_up_at: Time,
+    /// Why no later attempt can succeed either.
+    refused: Option<(ErrorKind, String)>,
+    finished: bool,
+}
+
+impl Engine {
+    pub(crate) fn new(config: SessionConfig, link: Arc<Link>, seed: u64, now: Time) -> Engine {
+        let settings = Settings {
+            servers: config.servers.servers.len(),
+            session_timeout: config.options.session_timeout,
+            backoff: config.options.backoff.clone(),
+            auth: config.options.auth.clone(),
+            confirmation: config.options.lease_confirmation,
+        };
+        Engine {
+            machine: Machine::new(settings, seed, now),
+            config,
+            link,
+            queues: Queues::default(),
+            handles: BTreeSet::new(),
+            ever_opened: false,
+            connecting: Vec::new(),
+            goodbyes: Vec::new(),
+            give_up_at: Time::NEVER,
+            refused: None,
+            finished: false,
+        }
+    }
+
+    /// Whether every handle that was opened is closed.
+    pub(crate) fn has_no_handles(&self) -> bool {
+        self.ever_opened && self.handles.is_empty()
+    }
+
+    /// Whether the session has ended and nothing is left to do.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    // ---- inputs ----
+
+    pub(crate) fn commands(&mut self, now: Time, commands: impl Iterator<Item = Command>) {
+        // A lease that ran out while this thread did not run is told before anything else (R4).
+        self.settle(now);
+        for command in commands {
+            self.command(now, command);
+        }
+        self.settle(now);
+    }
+
+    pub(crate) fn dialed(&mut self, now: Time, dial: DialId) {
+        self.machine.dialed(dial);
+        self.settle(now);
+    }
+
+    pub(crate) fn disconnected(&mut self, now: Time, dial: DialId, why: &str) {
+        self.machine.disconnected(now, dial, why);
+        self.settle(now);
+    }
+
+    pub(crate) fn version(&mut self, now: Time, version: Option<Version>) {
+        self.machine.version(version);
+        self.settle(now);
+    }
+
+    pub(crate) fn received(&mut self, now: Time, dial: DialId, bytes: &[u8]) {
+        self.machine.received(now, dial, bytes);
+        self.settle(now);
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Time) {
+        self.machine.handle_timeout(now);
+        self.settle(now);
+        let (queues, mut cx) = self.parts(now);
+        queues.handle_timeout(&mut cx);
+        self.expire_waiting(now);
+        if self.give_up_at <= now {
+            self.give_up_at = Time::NEVER;
+            self.machine.abort();
+        }
+        self.settle(now);
+    }
+
+    /// Ends the session: nobody needs it any more.
+    pub(crate) fn close(&mut self, now: Time) {
+        if self.give_up_at == Time::NEVER {
+            let longest = self.goodbyes.iter().map(|(until, _)| *until).max();
+            self.give_up_at = longest.unwrap_or(now + GOODBYE);
+        }
+        self.machine.close();
+        self.settle(now);
+    }
+
+    // ---- outputs ----
+
+    pub(crate) fn poll_action(&mut self) -> Option<Action> {
+        self.machine.poll_action()
+    }
+
+    pub(crate) fn poll_transmit(&mut self, now: Time) -> Option<(DialId, Vec<u8>)> {
+        self.machine.poll_transmit(now)
+    }
+
+    pub(crate) fn next_timeout(&self, now: Time) -> Time {
+        if self.finished {
+            return Time::NEVER;
+        }
+        let connecting = self.connecting.iter().map(|waiting| waiting.until).min();
+        let goodbyes = self.goodbyes.iter().map(|(until, _)| *until).min();
+        self.machine
+            .next_timeout(now)
+            .min(self.queues.next_timeout())
+            .min(connecting.unwrap_or(Time::NEVER))
+            .min(goodbyes.unwrap_or(Time::NEVER))
+            .min(self.give_up_at)
+    }
+
+    // ---- inside ----
+
+    fn parts(&mut self, now: Time) -> (&mut Queues, Context<'_>) {
+        (
+            &mut self.queues,
+            Context {
+                now,
+                machine: &mut self.machine,
+                link: &self.link,
+                config: &self.config,
+            },
+        )
+    }
+
+    fn command(&mut self, now: Time, command: Command) {
+        match command {
+            Command::Open { handle } => {
+                self.handles.insert(handle);
+                self.ever_opened = true;
+            }
+            Command::Connect { until, then } => self.connect(until, then),
+            Command::Lock(request) => {
+                if let Some(error) = self.refusal("lock") {
+                    request.to.fail(error.with_path(&*request.target.path));
+                } else if self.handles.contains(&request.handle) {
+                    let (queues, mut cx) = self.parts(now);
+                    queues.lock(&mut cx, request);
+                } else {
+                    let error = crate::link::closed("lock").with_path(&*request.target.path);
+                    request.to.fail(error);
+                }
+            }
+            Command::Cancel { attempt } => {
+                let (queues, mut cx) = self.parts(now);
+                queues.cancel(&mut cx, attempt);
+            }
+            Command::Release { guard, then } => {
+                let (queues, mut cx) = self.parts(now);
+                queues.release(&mut cx, guard, then);
+            }
+            Command::Contenders {
+                handle,
+                target,
+                until,
+                then,
+            } => {
+                if let Some(error) = self.refusal("contenders") {
+                    then(Err(error.with_path(&*target.path)));
+                } else if self.handles.contains(&handle) {
+                    let (queues, mut cx) = self.parts(now);
+                    queues.ask_contenders(&mut cx, handle, target, until, then);
+                } else {
+                    then(Err(crate::link::closed("contenders")));
+                }
+            }
+            Command::Close {
+                handle,
+                until,
+                then,
+            } => self.close_handle(now, handle, until, then),
+            Command::Shutdown { then } => {
+                self.lose_everything(now);
+                self.handles.clear();
+                self.ever_opened = true;
+                self.goodbyes.push((now + GOODBYE, then));
+            }
+        }
+    }
+
+    fn connect(&mut self, until: Time, then: Then<()>) {
+        if let Some(error) = self.refusal("connect") {
+            then(Err(error));
+        } else if self.machine.is_connected() {
+            then(Ok(()));
+        } else {
+            self.connecting.push(Connecting { until, then });
+        }
+    }
+
+    fn refusal(&self, operation: &'static str) -> Option<Error> {
+        self.refused
+            .as_ref()
+            .map(|(kind, why)| Error::new(*kind, operation, why.clone()))
+    }
+
+    fn close_handle(&mut self, now: Time, handle: HandleId, until: Time, then: Then<()>) {
+        self.handles.remove(&handle);
+        let callbacks = self.link.callbacks.clone();
+        if self.handles.is_empty() {
+            // The end of the session frees the contenders (R17).
+            self.lose_everything(now);
+            self.goodbyes.push((until, then));
+        } else {
+            let (queues, mut cx) = self.parts(now);
+            queues.close_handle(&mut cx, handle, until, then);
+        }
+        self.link
+            .states
+            .close(handle, |callback| callbacks.post(callback));
+    }
+
+    fn lose_everything(&mut self, now: Time) {
+        let handles = self.handles.clone();
+        let (queues, mut cx) = self.parts(now);
+        queues.close_everything(&mut cx);
+        let callbacks = self.link.callbacks.clone();
+        for handle in handles {
+            self.link
+                .states
+                .close(handle, |callback| callbacks.post(callback));
+        }
+    }
+
+    /// Takes what the session tells until there is nothing new, and ends the turn.
+    fn settle(&mut self, now: Time) {
+        loop {
+            let (queues, mut cx) = self.parts(now);
+            queues.follow_lease(&mut cx);
+            match self.machine.poll_event() {
+                Some(event) => self.event(now, event),
+                None => break,
+            }
+        }
+        let (queues, mut cx) = self.parts(now);
+        queues.flush(&mut cx);
+        let (believing, waiting) = (self.queues.is_believing(), self.queues.is_waiting());
+        self.machine.set_interest(believing, waiting);
+    }
+
+    fn event(&mut self, now: Time, event: Event<Tag>) {
+        match event {
+            Event::Reply(tag, outcome) => {
+                let (queues, mut cx) = self.parts(now);
+                queues.reply(&mut cx, tag, outcome);
+            }
+            Event::Watch { kind, path } => {
+                let (queues, mut cx) = self.parts(now);
+                queues.event(&mut cx, kind, &path);
+            }
+            Event::Connected { new_session } => {
+                let timeout = self.machine.session_timeout();
+                self.link.set_session(self.machine.session_id(), timeout);
+                self.link.set_connected(true);
+                tracing::info!(
+                    session = self.machine.session_id(),
+                    new_session,
+                    ?timeout,
+                    "connected"
+                );
+                self.publish(SessionState::Connected);
+                for waiting in self.connecting.drain(..) {
+                    (waiting.then)(Ok(()));
+                }
+                let (queues, mut cx) = self.parts(now);
+                // The handshake has renewed the lease; turns are looked at after that.
+                queues.follow_lease(&mut cx);
+                queues.connected(&mut cx);
+            }
+            Event::Suspended => {
+                self.link.set_connected(false);
+                self.queues.suspended();
+                self.publish(SessionState::Suspended);
+            }
+            Event::SessionOver => {
+                tracing::warn!("the session is over");
+                self.link.set_connected(false);
+                let (queues, mut cx) = self.parts(now);
+                queues.session_over(&mut cx);
+                self.publish(SessionState::Expired);
+                self.publish(SessionState::Connecting);
+            }
+            Event::RoundFailed { rounds } => self.round_failed(rounds),
+            Event::AuthFailed { code } => self.refuse(
+                now,
+                ErrorKind::AuthFailed,
+                format!("the server does not accept the credentials: {code}"),
+            ),
+            Event::Unsupported {
+                version: Version(major, minor, patch),
+            } => self.refuse(
+                now,
+                ErrorKind::Unsupported,
+                format!("ZooKeeper {major}.{minor}.{patch} is older than 3.5.5"),
+            ),
+            Event::Closed => self.ended(now),
+        }
+    }
+
+    fn publish(&mut self, state: SessionState) {
+        let callbacks = self.link.callbacks.clone();
+        self.link
+            .states
+            .set(state, |callback| callbacks.post(callback));
+    }
+
+    fn round_failed(&mut self, rounds: u32) {
+        let retries = self.config.options.backoff.retries();
+        if retries.is_some_and(|retries| rounds >= retries.max(1)) {
+            let error = self.unavailable("no server can be reached");
+            for waiting in self.connecting.drain(..) {
+                (waiting.then)(Err(error.clone()));
+            }
+        }
+    }
+
+    fn unavailable(&self, what: &str) -> Error {
+        Error::new(
+            ErrorKind::Unavailable,
+            "connect",
+            format!("{what} ({})", self.machine.last_failure()),
+        )
+    }
+
+    /// No attempt to connect can succeed: whoever waits is told so, and no server is bothered.
+    fn refuse(&mut self, now: Time, kind: ErrorKind, why: String) {
+        tracing::error!(%kind, why, "the session cannot be used");
+        self.refused = Some((kind, why));
+        for waiting in std::mem::take(&mut self.connecting) {
+            if let Some(error) = self.refusal("connect") {
+                (waiting.then)(Err(error));
+            }
+        }
+        if let Some(error) = self.refusal("lock") {
+            let (queues, mut cx) = self.parts(now);
+            queues.fail_all(&mut cx, None, &error);
+        }
+        self.machine.hold_off(Time::NEVER);
+    }
+
+    fn expire_waiting(&mut self, now: Time) {
+        let error = self.unavailable("no server answered within the connect timeout");
+        let (due, waiting) = std::mem::take(&mut self.connecting)
+            .into_iter()
+            .partition::<Vec<_>, _>(|waiting| waiting.until <= now);
+        self.connecting = waiting;
+        for waiting in due {
+            (waiting.then)(Err(error.clone()));
+        }
+        let (due, waiting) = std::mem::take(&mut self.goodbyes)
+            .into_iter()
+            .partition::<Vec<_>, _>(|(until, _)| *until <= now);
+        self.goodbyes = waiting;
+        for (_, then) in due {
+            then(Ok(()));
+        }
+    }
+
+    /// The session has ended.
+    fn ended(&mut self, now: Time) {
+        self.link.set_connected(false);
+        self.lose_everything(now);
+        let (queues, mut cx) = self.parts(now);
+        queues.session_over(&mut cx);
+        for waiting in self.connecting.drain(..) {
+            (waiting.then)(Err(crate::link::closed("connect")));
+        }
+        self.publish(SessionState::Closed);
+        for (_, then) in self.goodbyes.drain(..) {
+            then(Ok(()));
+        }
+        self.finished = true;
+    }
+}

@@ -1,0 +1,382 @@
+//! Holds and the guards that stand for them: grant, re-entry, release, loss (R4, R10).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::attempts::Attempt;
+use super::names::Kind;
+use super::nodes::{Closer, NodeId, Release, ReleaseId, User};
+use super::owners::OwnerKey;
+use super::paths::PathId;
+use super::timers::Timer;
+use super::{Context, Queues};
+use crate::clock::Time;
+use crate::command::{AttemptId, GuardId, HandleId, Then};
+use crate::guard::{Guard, GuardCell};
+use crate::lease_term::LeaseTerm;
+use crate::state::GuardState;
+
+/// A guard held for so long watches its own node; shorter holds stay at three requests (R4).
+const OWN_WATCH_AFTER: Duration = Duration::from_millis(500);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct HoldId(pub(super) u64);
+
+/// A contender whose turn it is, and the guards given out for it.
+pub(super) struct Hold {
+    pub(super) node: NodeId,
+    path: PathId,
+    kind: Kind,
+    token: i64,
+    node_path: Box<str>,
+    term: Arc<LeaseTerm>,
+    owner: Option<OwnerKey>,
+    guards: Vec<(HandleId, Arc<GuardCell>)>,
+    /// Told lost. It stays its owner's until that one releases it (R10, R11).
+    pub(super) lost: bool,
+    granted: Time,
+    own_watch_due: bool,
+}
+
+impl Hold {
+    pub(super) fn new(
+        node: NodeId,
+        path: PathId,
+        kind: Kind,
+        token: i64,
+        node_path: Box<str>,
+        term: Arc<LeaseTerm>,
+    ) -> Hold {
+        Hold {
+            node,
+            path,
+            kind,
+            token,
+            node_path,
+            term,
+            owner: None,
+            guards: Vec::with_capacity(1),
+            lost: false,
+            granted: Time::default(),
+            own_watch_due: false,
+        }
+    }
+}
+
+impl Queues {
+    /// Grants an attempt: the contender becomes the hold's.
+    pub(super) fn start_hold(&mut self, cx: &mut Context<'_>, attempt: AttemptId, mut hold: Hold) {
+        let Some(attempt) = self.take_attempt(attempt) else {
+            return;
+        };
+        let id = HoldId(self.next_id());
+        if let Some(node) = self.nodes.get_mut(&hold.node) {
+            node.user = User::Hold(id);
+        }
+        if let Some(path) = self.paths.get_mut(hold.path) {
+            path.users += 1;
+        }
+        hold.granted = cx.now;
+        let key = attempt
+            .request
+            .owner
+            .as_ref()
+            .map(|owner| OwnerKey::new(attempt.path, attempt.request.target.naming, owner));
+        hold.owner.clone_from(&key);
+        self.timers
+            .set(cx.now + OWN_WATCH_AFTER, Timer::OwnWatch(id));
+        let kind = hold.kind;
+        self.believing += 1;
+        self.holds.insert(id, hold);
+        self.tell_held_paths(cx);
+        let guard = self.give_guard(cx, id, &attempt);
+        if let Some(key) = &key {
+            self.owner_holds(cx, key, kind, id);
+        }
+        if let Some(guard) = guard {
+            attempt.request.to.grant(guard);
+        }
+    }
+
+    /// The owner gets what it holds once more, at no request (R11).
+    pub(super) fn reenter(&mut self, cx: &mut Context<'_>, hold: HoldId, attempt: Attempt) {
+        if let Some(guard) = self.give_guard(cx, hold, &attempt) {
+            attempt.request.to.grant(guard);
+        }
+    }
+
+    fn give_guard(
+        &mut self,
+        cx: &mut Context<'_>,
+        id: HoldId,
+        attempt: &Attempt,
+    ) -> Option<Guard> {
+        let hold = self.holds.get_mut(&id)?;
+        let waited = cx.now.saturating_since(attempt.request.called);
+        attempt
+            .request
+            .target
+            .stats
+            .granted(waited, attempt.contended);
+        let cell = GuardCell::new(
+            GuardId::next(),
+            hold.token,
+            hold.node_path.clone(),
+            Arc::clone(&attempt.request.target),
+            cx.now,
+            Arc::clone(&hold.term),
+            Arc::clone(cx.link),
+        );
+        self.guards.insert(cell.id, id);
+        hold.guards.push((attempt.request.handle, Arc::clone(&cell)));
+        Some(Guard::new(cell))
+    }
+
+    // ---- release ----
+
+    pub(crate) fn release(
+        &mut self,
+        cx: &mut Context<'_>,
+        guard: GuardId,
+        then: Option<Then<()>>,
+    ) {
+        let answer = |then: Option<Then<()>>| {
+            if let Some(then) = then {
+                then(Ok(()));
+            }
+        };
+        let Some(id) = self.guards.remove(&guard) else {
+            // Lost, or closed, in between: the section ended while the lock was held.
+            return answer(then);
+        };
+        let Some(hold) = self.holds.get_mut(&id) else {
+            return answer(then);
+        };
+        hold.guards.retain(|(_, cell)| {
+            let this = cell.id == guard;
+            if this && cell.state(cx.now) == GuardState::Lost {
+                cell.lose(cx.now);
+            }
+            !this
+        });
+        if !hold.guards.is_empty() {
+            return answer(then);
+        }
+        let until = hold.term.until();
+        let node = hold.node;
+        let lost = hold.lost;
+        if let (Some(then), false) = (then, lost) {
+            let release = ReleaseId(self.next_id());
+            self.releases.insert(release, Release { then, until });
+            self.timers.set(until, Timer::Release(release));
+            match self.nodes.get_mut(&node) {
+                Some(node) => node.releases.push(release),
+                None => self.release_by_time(release),
+            }
+        }
+        self.end_hold(cx, id);
+    }
+
+    /// The last guard is gone: so is the hold, and the contender follows.
+    fn end_hold(&mut self, cx: &mut Context<'_>, id: HoldId) {
+        let Some(hold) = self.holds.remove(&id) else {
+            return;
+        };
+        self.timers
+            .cancel(hold.granted + OWN_WATCH_AFTER, Timer::OwnWatch(id));
+        if !hold.lost {
+            self.believing -= 1;
+            self.abandon(cx, hold.node);
+        }
+        self.tell_held_paths(cx);
+        if let Some(path) = self.paths.get_mut(hold.path) {
+            path.users -= 1;
+        }
+        if let Some(key) = &hold.owner {
+            self.owner_released(cx, key, hold.kind, id);
+        }
+        self.paths.forget_if_unused(hold.path);
+    }
+
+    /// The lease of the release has ended: it has succeeded, whatever becomes of the node (R10).
+    pub(super) fn release_by_time(&mut self, id: ReleaseId) {
+        if let Some(release) = self.releases.remove(&id) {
+            (release.then)(Ok(()));
+        }
+    }
+
+    // ---- loss ----
+
+    /// The lock is lost: told before anything else happens (R4).
+    pub(super) fn lose(&mut self, cx: &mut Context<'_>, id: HoldId) {
+        let Some(hold) = self.holds.get_mut(&id) else {
+            return;
+        };
+        if hold.lost {
+            return;
+        }
+        hold.lost = true;
+        self.believing -= 1;
+        for (_, cell) in &hold.guards {
+            cell.lose(cx.now);
+        }
+        let (node, owned) = (hold.node, hold.owner.is_some());
+        if !owned {
+            let cells = std::mem::take(&mut hold.guards);
+            for (_, cell) in cells {
+                self.guards.remove(&cell.id);
+            }
+            self.end_hold(cx, id);
+        }
+        self.abandon(cx, node);
+        self.tell_held_paths(cx);
+    }
+
+    pub(super) fn lose_all(&mut self, cx: &mut Context<'_>) {
+        let mut ids: Vec<HoldId> = self.holds.keys().copied().collect();
+        ids.sort_unstable();
+        for id in ids {
+            self.lose(cx, id);
+        }
+    }
+
+    /// Follows the session's lease: renews the term of the guards, or ends it and begins another.
+    pub(crate) fn follow_lease(&mut self, cx: &mut Context<'_>) {
+        let until = cx.machine.lease_until();
+        if let Some(term) = &self.term {
+            if term.renew(cx.now, until) {
+                return;
+            }
+            self.term = None;
+            self.generation += 1;
+            tracing::warn!(guards = self.guards.len(), "the lease has run out");
+            self.lose_all(cx);
+        }
+        if cx.machine.is_connected() && cx.now < until {
+            self.term = Some(Arc::new(LeaseTerm::new(until)));
+            for path in std::mem::take(&mut self.lease_wanted) {
+                for node in self.waiting_nodes(path) {
+                    self.evaluate(cx, node, false);
+                }
+            }
+        }
+    }
+
+    // ---- closing ----
+
+    /// Ends everything that belongs to a handle: its guards are lost first (R17). The nodes that
+    /// have to go are answered for by `then`.
+    pub(crate) fn close_handle(
+        &mut self,
+        cx: &mut Context<'_>,
+        handle: HandleId,
+        until: Time,
+        then: Then<()>,
+    ) {
+        self.lose_handle(cx, handle);
+        let error = crate::link::closed("lock");
+        self.fail_all(cx, Some(handle), &error);
+        self.fail_queries(Some(handle));
+        let left = self
+            .nodes
+            .iter()
+            .filter(|(_, node)| node.handle == handle && node.user == User::Nobody)
+            .map(|(id, _)| *id)
+            .collect();
+        let id = self.next_id();
+        self.timers.set(until, Timer::Closer(id));
+        self.closers.push(Closer {
+            id,
+            left,
+            until,
+            then: Some(then),
+        });
+        self.answer_closers();
+    }
+
+    /// Ends everything: the end of the session will free the nodes.
+    pub(crate) fn close_everything(&mut self, cx: &mut Context<'_>) {
+        self.lose_all(cx);
+        let error = crate::link::closed("lock");
+        self.fail_all(cx, None, &error);
+        self.fail_queries(None);
+    }
+
+    fn lose_handle(&mut self, cx: &mut Context<'_>, handle: HandleId) {
+        let mut emptied = Vec::new();
+        for (id, hold) in &mut self.holds {
+            hold.guards.retain(|(owner, cell)| {
+                if *owner == handle {
+                    cell.lose(cx.now);
+                    self.guards.remove(&cell.id);
+                }
+                *owner != handle
+            });
+            if hold.guards.is_empty() {
+                emptied.push(*id);
+            }
+        }
+        emptied.sort_unstable();
+        for id in emptied {
+            self.end_hold(cx, id);
+        }
+    }
+
+    pub(super) fn close_by_time(&mut self, id: u64) {
+        for closer in &mut self.closers {
+            if closer.id == id
+                && let Some(then) = closer.then.take()
+            {
+                then(Ok(()));
+            }
+        }
+        self.closers.retain(|closer| closer.then.is_some());
+    }
+
+    // ---- own watch ----
+
+    /// A hold that lasts watches its own node.
+    pub(super) fn watch_hold(&mut self, cx: &mut Context<'_>, id: HoldId) {
+        let Some(hold) = self.holds.get_mut(&id) else {
+            return;
+        };
+        hold.own_watch_due = true;
+        if !hold.lost {
+            let node = hold.node;
+            self.watch_own(cx, node);
+        }
+    }
+
+    /// Watches that could not be asked for while there was no connection.
+    pub(super) fn watch_due_holds(&mut self, cx: &mut Context<'_>) {
+        let mut due: Vec<HoldId> = self
+            .holds
+            .iter()
+            .filter(|(_, hold)| hold.own_watch_due && !hold.lost)
+            .map(|(id, _)| *id)
+            .collect();
+        due.sort_unstable();
+        for id in due {
+            self.watch_hold(cx, id);
+        }
+    }
+
+    /// The contenders that back guards, for those who renew the lease by a write.
+    fn tell_held_paths(&mut self, cx: &mut Context<'_>) {
+        if !cx.machine.confirms_by_write() {
+            return;
+        }
+        let mut paths: Vec<String> = self
+            .holds
+            .values()
+            .filter(|hold| !hold.lost)
+            .filter_map(|hold| {
+                let position = self.nodes.get(&hold.node)?.position.as_ref()?;
+                Some(self.paths.get(hold.path)?.child(&position.name))
+            })
+            .collect();
+        paths.sort_unstable();
+        cx.machine.set_held_paths(paths);
+    }
+}
+

@@ -1,0 +1,362 @@
+//! When the children of a path are listed, and what a listing proves. Listing is what costs (Z15):
+//! one serves all attempts of the process that were queued when it was sent.
+
+use std::collections::VecDeque;
+
+use super::names::{self, Kind, Position};
+use super::nodes::{NodeId, Phase, User};
+use super::paths::PathId;
+use super::replies::Tag;
+use super::{Context, Queues};
+use crate::error::{Error, ErrorKind};
+use crate::session::Outcome;
+use crate::wire::code::Code;
+use crate::wire::reply::Reply;
+use crate::wire::request::Request;
+
+/// A second listing is sent beside one under way when that one was sent too early for a new create.
+const MOST_UNDER_WAY: usize = 2;
+/// Bytes that a child takes in a reply, and the reply besides.
+const CHILD_BYTES: usize = 64;
+const LISTING_BYTES: usize = 1024;
+
+/// The listings of one path.
+#[derive(Default)]
+pub(super) struct Listings {
+    /// Numbers listings in the order in which they are sent.
+    sent: u64,
+    under_way: VecDeque<Listing>,
+    /// The last listing that was answered.
+    pub(super) answered: u64,
+    /// The generation in which the view was last verified.
+    pub(super) verified: Option<u64>,
+    /// The generation in which a create was last answered: like `sync`, that brings the server up
+    /// to the leader, for whatever is read after it.
+    pub(super) created: Option<u64>,
+    wanted: Option<Wanted>,
+}
+
+struct Listing {
+    number: u64,
+    synced: bool,
+    generation: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Plain,
+    Synced,
+}
+
+impl Listings {
+    /// The number that the next listing will have.
+    pub(super) fn next_number(&self) -> u64 {
+        self.sent + 1
+    }
+}
+
+impl Queues {
+    /// Wants a listing that shows what has been told by now. One under way will do: its answer
+    /// comes later on the same connection. With `synced`, only one behind a `sync`.
+    pub(super) fn want_listing(&mut self, id: PathId, synced: bool) {
+        let generation = self.generation;
+        let Some(path) = self.paths.get_mut(id) else {
+            return;
+        };
+        let suffices =
+            |listing: &Listing| !synced || (listing.synced && listing.generation == generation);
+        if !path.listings.under_way.iter().any(suffices) {
+            self.want_new_listing(id, synced);
+        }
+    }
+
+    /// Wants a listing that is sent from now on: it has to show a create just submitted.
+    pub(super) fn want_new_listing(&mut self, id: PathId, synced: bool) {
+        if let Some(path) = self.paths.get_mut(id) {
+            let wanted = &mut path.listings.wanted;
+            *wanted = match (*wanted, synced) {
+                (Some(Wanted::Synced), _) | (_, true) => Some(Wanted::Synced),
+                _ => Some(Wanted::Plain),
+            };
+            self.listing_wanted.insert(id);
+        }
+    }
+
+    /// Sends the listings that are wanted, once a turn has queued what they have to show.
+    pub(super) fn send_listings(&mut self, cx: &mut Context<'_>) {
+        if !cx.machine.is_connected() {
+            return;
+        }
+        for id in std::mem::take(&mut self.listing_wanted) {
+            let generation = self.generation;
+            let Some(path) = self.paths.get_mut(id) else {
+                continue;
+            };
+            if path.listings.under_way.len() >= MOST_UNDER_WAY {
+                // Wanted again by the answer to the one under way.
+                continue;
+            }
+            let Some(wanted) = path.listings.wanted.take() else {
+                continue;
+            };
+            let full_path = path.full_path.to_string();
+            let synced = wanted == Wanted::Synced;
+            path.listings.sent += 1;
+            let number = path.listings.sent;
+            path.listings.under_way.push_back(Listing {
+                number,
+                synced,
+                generation,
+            });
+            let expected = LISTING_BYTES + CHILD_BYTES * path.view.len();
+            if synced {
+                let sync = Request::Sync {
+                    path: full_path.clone(),
+                };
+                cx.machine.submit(&sync, Tag::Nothing, LISTING_BYTES);
+            }
+            let list = Request::GetChildren2 { path: full_path };
+            cx.machine.submit(&list, Tag::List(id, number), expected);
+        }
+    }
+
+    pub(super) fn listed(
+        &mut self,
+        cx: &mut Context<'_>,
+        id: PathId,
+        number: u64,
+        outcome: Outcome,
+    ) {
+        let generation = self.generation;
+        let Some(path) = self.paths.get_mut(id) else {
+            return;
+        };
+        let Some(at) = path
+            .listings
+            .under_way
+            .iter()
+            .position(|listing| listing.number == number)
+        else {
+            return;
+        };
+        let Some(listing) = path.listings.under_way.remove(at) else {
+            return;
+        };
+        if path.listings.wanted.is_some() {
+            self.listing_wanted.insert(id);
+        }
+        let names = match outcome {
+            Outcome::Done(Reply::Children { names, .. }) => names,
+            // The path is not there yet, or any more: nobody queues.
+            Outcome::Refused(Code::NO_NODE) => Vec::new(),
+            Outcome::Refused(Code::THROTTLED_OP) => {
+                self.want_new_listing(id, listing.synced);
+                return;
+            }
+            Outcome::Refused(Code::NO_AUTH) => {
+                let error = self.denied(cx, id, "READ");
+                return self.fail_attempts(cx, id, &error);
+            }
+            Outcome::Refused(code) => {
+                let error = self.unexpected(cx, id, "getChildren2", code);
+                return self.fail_attempts(cx, id, &error);
+            }
+            // Asked for again after the reconnect, by those who still need it.
+            Outcome::Done(_) | Outcome::InDoubt | Outcome::NotSent => return,
+        };
+        let fresh = listing.generation == generation
+            && (listing.synced || path.listings.created == Some(generation));
+        path.listings.answered = path.listings.answered.max(number);
+        if fresh {
+            path.listings.verified = Some(generation);
+        }
+        self.take_listing(cx, id, &names, listing.synced && fresh);
+    }
+
+    fn take_listing(
+        &mut self,
+        cx: &mut Context<'_>,
+        id: PathId,
+        names: &[Vec<u8>],
+        recovering: bool,
+    ) {
+        let Some(path) = self.paths.get_mut(id) else {
+            return;
+        };
+        let family = path.family;
+        let parsed: Vec<_> = names
+            .iter()
+            .filter_map(|name| names::parse(family, name))
+            .collect();
+        let exhausted = names::exhausted(parsed.iter().copied());
+        let vanished = path.view.replace(parsed.into_iter().map(Position::from));
+        if recovering {
+            self.recover(cx, id, names);
+        }
+        for node in vanished {
+            self.node_vanished(cx, node);
+        }
+        self.delete_strays(cx, id, names);
+        if exhausted {
+            let error = self.exhausted(cx, id);
+            return self.fail_attempts(cx, id, &error);
+        }
+        for node in self.waiting_nodes(id) {
+            self.evaluate(cx, node, true);
+        }
+    }
+
+    /// Our nodes that attempts wait with, in their order.
+    pub(super) fn waiting_nodes(&self, id: PathId) -> Vec<NodeId> {
+        let Some(path) = self.paths.get(id) else {
+            return Vec::new();
+        };
+        path.order
+            .values()
+            .copied()
+            .filter(|node| {
+                self.nodes.get(node).is_some_and(|node| {
+                    node.phase == Phase::Present && matches!(node.user, User::Attempt(_))
+                })
+            })
+            .collect()
+    }
+
+    /// Looks for the nodes of creates whose answers were lost (Z5): behind a `sync` a listing shows
+    /// all of them, and nothing appears later.
+    fn recover(&mut self, cx: &mut Context<'_>, id: PathId, names: &[Vec<u8>]) {
+        let Some(path) = self.paths.get(id) else {
+            return;
+        };
+        let in_doubt: Vec<NodeId> = path
+            .order
+            .values()
+            .copied()
+            .filter(|node| {
+                self.nodes
+                    .get(node)
+                    .is_some_and(|node| node.phase == Phase::InDoubt)
+            })
+            .collect();
+        for node_id in in_doubt {
+            let Some(node) = self.nodes.get(&node_id) else {
+                continue;
+            };
+            let found = names
+                .iter()
+                .find(|name| names::owned_by(name, &node.guid))
+                .and_then(|name| names::parse(node.family(), name))
+                .map(Position::from);
+            match found {
+                Some(position) => self.adopt(cx, node_id, position),
+                None => {
+                    if let Some(node) = self.nodes.get_mut(&node_id) {
+                        node.phase = Phase::Unsent;
+                    }
+                    self.drive(cx, node_id);
+                }
+            }
+        }
+    }
+
+    /// A create that was in doubt was sent again: whatever else carries its GUID is removed.
+    fn delete_strays(&mut self, cx: &mut Context<'_>, id: PathId, names: &[Vec<u8>]) {
+        let Some(path) = self.paths.get(id) else {
+            return;
+        };
+        let suspects: Vec<_> = path
+            .nodes
+            .iter()
+            .filter_map(|node| self.nodes.get(node))
+            .filter(|node| node.was_in_doubt && node.phase == Phase::Present)
+            .collect();
+        for node in suspects {
+            let ours = node.position.as_ref().map(|position| position.name.as_bytes());
+            for name in names {
+                if names::owned_by(name, &node.guid)
+                    && Some(name.as_slice()) != ours
+                    && let Ok(name) = std::str::from_utf8(name)
+                {
+                    let delete = Request::Delete {
+                        path: path.child(name),
+                        version: -1,
+                    };
+                    cx.machine.submit(&delete, Tag::Nothing, LISTING_BYTES);
+                }
+            }
+        }
+    }
+
+    pub(super) fn exhausted(&self, cx: &Context<'_>, id: PathId) -> Error {
+        Error::new(
+            ErrorKind::SequenceExhausted,
+            "lock",
+            "the path's sequence numbers are used up: let the path empty (a container is then \
+             removed by the server) or delete it while empty, or use another path",
+        )
+        .with_path(self.name_of(cx, id))
+    }
+
+    pub(super) fn denied(&self, cx: &Context<'_>, id: PathId, right: &str) -> Error {
+        let path = self.name_of(cx, id);
+        Error::new(
+            ErrorKind::NoAuth,
+            "lock",
+            format!("the server denies {right} on {path}"),
+        )
+        .with_path(path)
+    }
+
+    pub(super) fn unexpected(
+        &self,
+        cx: &Context<'_>,
+        id: PathId,
+        request: &str,
+        code: Code,
+    ) -> Error {
+        Error::new(
+            ErrorKind::Internal,
+            "lock",
+            format!("the server answers {request} with: {code}"),
+        )
+        .with_path(self.name_of(cx, id))
+    }
+
+    pub(super) fn name_of(&self, cx: &Context<'_>, id: PathId) -> String {
+        self.paths
+            .get(id)
+            .map(|path| cx.user_path(&path.full_path).to_owned())
+            .unwrap_or_default()
+    }
+
+    /// Whether the listing that covers a node's create has been answered.
+    pub(super) fn is_covered(&self, id: PathId, covered_by: u64) -> bool {
+        self.paths
+            .get(id)
+            .is_some_and(|path| path.listings.answered >= covered_by)
+    }
+
+    /// Listings under way went with the connection.
+    pub(super) fn forget_listings(&mut self) {
+        for id in self.paths.ids() {
+            if let Some(path) = self.paths.get_mut(id) {
+                path.listings.under_way.clear();
+                path.listings.wanted = None;
+            }
+        }
+        self.listing_wanted.clear();
+    }
+
+    /// Whether a contender about to be created is so near to the front that its turn may come
+    /// soon: only then a listing is worth its price.
+    pub(super) fn is_near_front(&self, id: PathId, kind: Kind) -> bool {
+        self.paths.get(id).is_some_and(|path| {
+            let known = path.view.blockers_of_newcomer(kind, 2);
+            let under_way = match kind {
+                Kind::Read => path.creating_exclusive,
+                Kind::Exclusive | Kind::Write => path.creating,
+            };
+            known + under_way <= 1
+        })
+    }
+}

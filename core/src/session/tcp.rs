@@ -1,0 +1,141 @@
+//! Connecting to a server over TCP, and asking it for its version.
+
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, lookup_host};
+
+use super::dialer::Version;
+use crate::connect_string::Server;
+
+/// Makes the byte streams that a driver runs a session over.
+pub(crate) trait Connector: Send + Sync + 'static {
+    type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;
+
+    /// Connects to a server, beginning with another of its addresses on each turn. Ends when it is
+    /// dropped: the machine sets the limit.
+    fn connect(
+        &self,
+        server: Server,
+        turn: usize,
+    ) -> impl Future<Output = io::Result<Self::Stream>> + Send;
+}
+
+/// Plain TCP.
+pub(crate) struct Tcp;
+
+/// How long one of several addresses of a server may take before the next one is tried.
+const ADDRESS_TIMEOUT: Duration = Duration::from_millis(300);
+/// A four-letter command is answered at once, or not at all.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+const PROBE_ANSWER: usize = 256;
+
+impl Connector for Tcp {
+    type Stream = TcpStream;
+
+    async fn connect(&self, server: Server, turn: usize) -> io::Result<TcpStream> {
+        let mut addresses = resolve(&server).await?;
+        if !addresses.is_empty() {
+            let turns = turn % addresses.len();
+            addresses.rotate_left(turns);
+        }
+        let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+        let several = addresses.len() > 1;
+        for address in addresses {
+            let connecting = TcpStream::connect(address);
+            let connected = if several {
+                tokio::time::timeout(ADDRESS_TIMEOUT, connecting)
+                    .await
+                    .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+            } else {
+                connecting.await
+            };
+            match connected {
+                Ok(stream) => {
+                    // Without it the second request of a flight waits 40 ms for an answer (Z8).
+                    stream.set_nodelay(true)?;
+                    return Ok(stream);
+                }
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+}
+
+async fn resolve(server: &Server) -> io::Result<Vec<SocketAddr>> {
+    if let Ok(address) = server.host.parse::<IpAddr>() {
+        return Ok(vec![SocketAddr::new(address, server.port)]);
+    }
+    Ok(lookup_host((server.host.as_str(), server.port))
+        .await?
+        .collect())
+}
+
+/// The version that a server tells, if it does: servers answer `srvr` unless told not to.
+pub(crate) async fn probe(server: Server) -> Option<Version> {
+    tokio::time::timeout(PROBE_TIMEOUT, ask_version(server))
+        .await
+        .ok()?
+        .ok()?
+}
+
+async fn ask_version(server: Server) -> io::Result<Option<Version>> {
+    let stream = Tcp.connect(server, 0).await?;
+    stream.writable().await?;
+    // Four bytes into an empty buffer: taken whole or not at all.
+    if stream.try_write(b"srvr")? != 4 {
+        return Ok(None);
+    }
+    let mut answer = Vec::new();
+    let mut buffer = [0; PROBE_ANSWER];
+    while answer.len() < PROBE_ANSWER {
+        stream.readable().await?;
+        match stream.try_read(&mut buffer) {
+            Ok(0) => break,
+            Ok(read) => answer.extend_from_slice(buffer.get(..read).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(parse_version(&String::from_utf8_lossy(&answer)))
+}
+
+/// From the first line of the answer: `Zookeeper version: 3.9.5-<build>, built on …`.
+fn parse_version(answer: &str) -> Option<Version> {
+    let (_, rest) = answer.split_once("ookeeper version: ")?;
+    let number = rest.split(|c: char| c != '.' && !c.is_ascii_digit()).next()?;
+    let mut parts = number.split('.').map(str::parse::<u32>);
+    Some(Version(
+        parts.next()?.ok()?,
+        parts.next()?.ok()?,
+        parts.next()?.ok()?,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_version_from_the_first_line() {
+        for (answer, version) in [
+            (
+                "Zookeeper version: 3.9.5-8b1a, built on 2025-01-01\nLatency",
+                Some(Version(3, 9, 5)),
+            ),
+            (
+                "Zookeeper version: 3.5.4-beta-7f51e5b, built",
+                Some(Version(3, 5, 4)),
+            ),
+            ("Zookeeper version: 3.5", None),
+            ("srvr is not executed because it is not in the whitelist.", None),
+            ("", None),
+        ] {
+            assert_eq!(parse_version(answer), version, "{answer}");
+        }
+    }
+}
