@@ -8,13 +8,15 @@ use crate::clock::Time;
 /// Answers closer together than this fraction of `S` are kept as one, the earlier; that only
 /// shortens the lease, and bounds the memory at any rate of requests.
 const SPACING: u32 = 64;
-/// More than enough to reach back `S/4` at that spacing; dropping older ones shortens the lease.
+/// More than enough to reach back `3S/10` at that spacing; dropping older ones shortens the lease.
 const KEPT: usize = 64;
 
 /// Two moments bound the lease. `t`: when the last confirmed request was sent, which proves that
 /// the leader was reachable then. `u`: when the last request was sent of those answered by
-/// `t − S/4`, which proves that the leader had learnt of us by `t`, for followers report their
-/// clients only every half tick (Z3). The lease runs until the earlier of `t + S/2` and `u + 9S/10`.
+/// `t − 3S/10`, which proves that the leader had learnt of us by `t`, for followers report their
+/// clients only every half tick (Z3). That is up to `S/4` by the leader's clock, up to `11S/40` by
+/// ours, and the rest is for pings between servers that take their time. The lease runs until the
+/// earlier of `t + S/2` and `u + 9S/10`.
 #[derive(Debug)]
 pub(crate) struct Lease {
     session_timeout: Duration,
@@ -54,7 +56,7 @@ impl Lease {
     pub(crate) fn answered(&mut self, sent: Time, at: Time, confirmed: bool) {
         if confirmed && self.confirmed.is_none_or(|known| known < sent) {
             self.confirmed = Some(sent);
-            let by = sent.minus(self.session_timeout / 4);
+            let by = sent.minus(self.session_timeout * 3 / 10);
             while self.answered.front().is_some_and(|answer| answer.at <= by) {
                 if let Some(answer) = self.answered.pop_front() {
                     self.learnt = self.learnt.max(Some(answer.sent));
