@@ -19,7 +19,7 @@ use crate::observer::Observer;
 use crate::ports::Port;
 use crate::proxy::{Direction, Fault, Link, Proxy, Scope};
 use crate::server::Server;
-use crate::tempdir::TempDir;
+use crate::tempdir::{self, TempDir};
 
 /// A JVM's start on a busy machine.
 const START: Duration = Duration::from_secs(60);
@@ -157,6 +157,18 @@ impl Ensemble {
         Ok(&self.quorum_links[server - 1])
     }
 
+    /// Kills all servers and removes the directory: what dropping does, for when others still hold the ensemble.
+    pub fn shut_down(&self) {
+        for server in &self.servers {
+            let mut server = lock(server);
+            if server.is_running() {
+                // It can only fail for a process that is gone.
+                let _ = server.kill();
+            }
+        }
+        tempdir::remove(self.dir.path());
+    }
+
     /// Stops a server in order (SIGTERM).
     pub fn stop(&self, server: usize) -> Result<()> {
         self.take_down(server, Server::stop)
@@ -169,11 +181,8 @@ impl Ensemble {
 
     fn take_down(&self, server: usize, end: impl Fn(&mut Server) -> Result<()>) -> Result<()> {
         end(&mut *self.server(server)?)?;
-        // A dead server's port refuses, so its proxy has to.
-        match self.client_links.get(server - 1) {
-            Some(link) => link.set_down(true),
-            None => Ok(()),
-        }
+        // A dead server's ports refuse, so its proxies have to.
+        self.set_down(server, true)
     }
 
     /// Stops a server's process where it stands (SIGSTOP): connections stay open, nothing is answered.
@@ -201,10 +210,14 @@ impl Ensemble {
                 .map_err(|error| Error::new(format!("server {server}: {error}")))
         })
         .map_err(|error| self.with_tail(server, error, end))?;
-        match self.client_links.get(server - 1) {
-            Some(link) => link.set_down(false),
-            None => Ok(()),
+        self.set_down(server, false)
+    }
+
+    fn set_down(&self, server: usize, down: bool) -> Result<()> {
+        if let Some(link) = self.client_links.get(server - 1) {
+            link.set_down(down)?;
         }
+        self.quorum_links[server - 1].set_down(down)
     }
 
     pub(crate) fn spawn_all(&self) -> Result<()> {

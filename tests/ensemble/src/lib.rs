@@ -19,6 +19,7 @@
 
 mod builder;
 mod config;
+pub mod control;
 mod ensemble;
 mod error;
 mod eventually;

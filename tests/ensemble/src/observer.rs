@@ -14,6 +14,8 @@ use crate::error::{Error, Result};
 const SESSION: Duration = Duration::from_secs(30);
 /// The `zookeeper` crate never notices a server that does not answer, so every call has a deadline of ours.
 const DEADLINE: Duration = Duration::from_secs(10);
+/// A farewell to a server that is down must not hold up its test.
+const CLOSE: Duration = Duration::from_secs(1);
 
 /// A client of one server, past all proxies.
 pub struct Observer {
@@ -39,7 +41,7 @@ pub enum NodeKind {
 impl Observer {
     /// Connects to the server at `address`.
     pub fn connect(address: SocketAddr) -> Result<Self> {
-        let client = bounded("connect", "", move || {
+        let client = bounded("connect", "", DEADLINE, move || {
             ZooKeeper::connect(&address.to_string(), SESSION, |_: WatchedEvent| {})
         })?;
         let observer = Observer {
@@ -158,14 +160,15 @@ impl Observer {
     ) -> Result<T> {
         let client = self.client.clone();
         let owned = path.to_owned();
-        bounded(operation, path, move || call(&client, &owned))
+        bounded(operation, path, DEADLINE, move || call(&client, &owned))
     }
 }
 
 impl Drop for Observer {
     fn drop(&mut self) {
         // Ends the session, or the ephemeral nodes would stay for its timeout.
-        let _ = self.call("close", "", |client, _| client.close());
+        let client = self.client.clone();
+        let _ = bounded("close", "", CLOSE, move || client.close());
     }
 }
 
@@ -173,20 +176,21 @@ impl Drop for Observer {
 fn bounded<T: Send + 'static>(
     operation: &str,
     path: &str,
+    deadline: Duration,
     call: impl FnOnce() -> ZkResult<T> + Send + 'static,
 ) -> Result<T> {
     let (sender, outcome) = channel();
     thread::spawn(move || {
         let _ = sender.send(call());
     });
-    match outcome.recv_timeout(DEADLINE) {
+    match outcome.recv_timeout(deadline) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(Error::new(format!(
             "observer: {operation} {path}: {error:?}"
         ))),
         Err(_) => Err(Error::new(format!(
             "observer: {operation} {path}: no answer within {} s",
-            DEADLINE.as_secs()
+            deadline.as_secs()
         ))),
     }
 }

@@ -19,6 +19,10 @@ pub(crate) fn spawn(mut command: Command) -> Result<Child> {
     // SAFETY: the closure makes only async-signal-safe calls.
     unsafe {
         command.pre_exec(|| {
+            // `ensemble run` blocks signals, and a server has to be stoppable.
+            let mut none = std::mem::zeroed();
+            libc::sigemptyset(&raw mut none);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
             if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
                 return Err(io::Error::last_os_error());
             }

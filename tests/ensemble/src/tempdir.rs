@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use crate::error::{Context, Result};
@@ -50,7 +51,17 @@ impl TempDir {
 
 impl Drop for TempDir {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.path);
+        remove(&self.path);
+    }
+}
+
+/// Removes a directory that a dying server may still write to.
+pub(crate) fn remove(path: &Path) {
+    for _ in 0..50 {
+        if fs::remove_dir_all(path).is_ok() || !path.exists() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(10));
     }
 }
 

@@ -1,15 +1,16 @@
 //! One proxied connection.
 
 use std::io::{self, Read};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Shutdown, SocketAddrV4, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::log::{RequestLog, What};
 use crate::proxy::cut::{Action, Moment, Rule};
 use crate::proxy::election::Rewriter;
 use crate::proxy::frames::{Frames, Piece};
+use crate::proxy::socket;
 use crate::proxy::way::{Order, Way};
 
 /// Index of the way towards the server.
@@ -18,6 +19,7 @@ pub(crate) const TO_SERVER: usize = 0;
 pub(crate) const TO_CLIENT: usize = 1;
 
 const READ_SIZE: usize = 64 << 10;
+const RETRY: Duration = Duration::from_millis(20);
 
 /// What the bytes of a connection are.
 #[derive(Debug)]
@@ -38,8 +40,12 @@ pub(crate) struct Connection {
     pub(crate) server_number: usize,
     pub(crate) client: TcpStream,
     pub(crate) server: TcpStream,
+    pub(crate) target: SocketAddrV4,
     /// The way to the server is not open yet.
     pub(crate) connecting: bool,
+    /// When to try again to reach a server that refused, and until when.
+    pub(crate) retry_at: Option<Instant>,
+    pub(crate) give_up_at: Instant,
     pub(crate) content: Content,
     pub(crate) ways: [Way; 2],
 }
@@ -66,6 +72,36 @@ impl End {
 }
 
 impl Connection {
+    /// Learns how connecting went; `Some` when it has failed for good.
+    pub(crate) fn finish_connecting(&mut self, now: Instant) -> Option<End> {
+        match self.server.take_error() {
+            Ok(None) => {
+                self.connecting = false;
+                None
+            }
+            Ok(Some(_)) if now < self.give_up_at => {
+                self.retry_at = Some(now + RETRY);
+                None
+            }
+            Ok(Some(error)) | Err(error) => Some(End::new(true, format!("server: {error}"))),
+        }
+    }
+
+    /// Tries again to reach the server, when it is time.
+    pub(crate) fn retry_connecting(&mut self, now: Instant) -> Option<End> {
+        if self.retry_at.is_none_or(|time| time > now) {
+            return None;
+        }
+        self.retry_at = None;
+        match socket::connect(self.target) {
+            Ok(server) => {
+                self.server = server;
+                None
+            }
+            Err(error) => Some(End::new(true, format!("server: {error}"))),
+        }
+    }
+
     /// Reads, cuts, forwards; `Some` when the connection is over.
     pub(crate) fn pump(
         &mut self,

@@ -9,6 +9,7 @@ use crate::eventually::eventually;
 use crate::proxy::cut::{Action, Cut, Message, Moment, Rule};
 use crate::proxy::faults::{Direction, Fault, Scope, WayFaults};
 use crate::proxy::run::Shared;
+use crate::proxy::state::LinkState;
 
 /// A link, or several that are disturbed together: all of a server's links to the other servers.
 #[derive(Clone, Debug)]
@@ -75,23 +76,27 @@ impl Link {
     /// Refuses new connections. Open ones stay.
     pub fn refuse(&self) {
         // Closing a listener cannot fail.
-        let _ = self.set_flags(|link| link.refusing = true);
+        let _ = self.set_flags(|link, _| link.refusing = true);
     }
 
     /// Accepts connections again.
     pub fn accept(&self) -> Result<()> {
-        self.set_flags(|link| link.refusing = false)
+        self.set_flags(|link, _| link.refusing = false)
     }
 
-    /// Whether the server is down: a proxy must refuse in its stead.
+    /// Whether the server is down: the proxies that lead to it must refuse in its stead.
     pub(crate) fn set_down(&self, down: bool) -> Result<()> {
-        self.set_flags(|link| link.down = down)
+        self.set_flags(|link, leads_away| {
+            if !leads_away {
+                link.down = down;
+            }
+        })
     }
 
-    fn set_flags(&self, change: impl Fn(&mut crate::proxy::LinkState)) -> Result<()> {
+    fn set_flags(&self, change: impl Fn(&mut LinkState, bool)) -> Result<()> {
         let mut state = self.shared.lock();
-        for (index, _) in &self.parts {
-            change(&mut state.links[*index]);
+        for (index, leads_away) in &self.parts {
+            change(&mut state.links[*index], *leads_away);
             state.links[*index]
                 .update_listener()
                 .context(|| "cannot open a proxy's port again".into())?;

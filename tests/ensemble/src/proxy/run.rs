@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Context, Result};
 use crate::log::RequestLog;
-use crate::proxy::connection::{End, TO_CLIENT, TO_SERVER};
+use crate::proxy::connection::{TO_CLIENT, TO_SERVER};
 use crate::proxy::state::{LinkState, State};
 
 /// The running proxy; dropping it closes everything.
@@ -140,14 +140,10 @@ fn finish_connecting(state: &mut State, id: u64) {
     let Some(connection) = state.connections.get_mut(&id) else {
         return;
     };
-    if !connection.connecting {
-        return;
-    }
-    match connection.server.take_error() {
-        Ok(None) => connection.connecting = false,
-        Ok(Some(error)) | Err(error) => {
-            state.end(id, End::new(true, format!("server: {error}")));
-        }
+    if connection.connecting
+        && let Some(end) = connection.finish_connecting(Instant::now())
+    {
+        state.end(id, end);
     }
 }
 
@@ -162,6 +158,10 @@ fn pump(state: &mut State, ready: &std::collections::BTreeMap<u64, [bool; 2]>) {
     let mut ended = Vec::new();
     for (id, connection) in connections {
         let readable = ready.get(id).copied().unwrap_or_default();
+        if let Some(end) = connection.retry_connecting(now) {
+            ended.push((*id, end));
+            continue;
+        }
         let rules = &mut links[connection.link].rules;
         if let Some(end) = connection.pump(readable, now, rules, log) {
             ended.push((*id, end));
@@ -215,6 +215,10 @@ fn interests(state: &State, woken: &UnixStream) -> (Vec<libc::pollfd>, Vec<Owner
         at(*deadline);
     }
     for (id, connection) in &state.connections {
+        if let Some(time) = connection.retry_at {
+            at(time);
+            continue;
+        }
         if connection.connecting {
             add(
                 connection.server.as_raw_fd(),

@@ -1,7 +1,7 @@
-//! The two things std's sockets cannot do: connect without blocking, and close with a reset.
+//! What std's sockets cannot do: connect without blocking, close with a reset, stop listening at once.
 
 use std::io;
-use std::net::{SocketAddrV4, TcpStream};
+use std::net::{SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, FromRawFd};
 
 /// Begins to connect; the stream is writable when the outcome is known.
@@ -58,4 +58,12 @@ pub(crate) fn reset(stream: TcpStream) {
         );
     }
     drop(stream);
+}
+
+/// Refuses connections from now on. Closing alone does so only when no other thread is polling the listener any more.
+pub(crate) fn stop_listening(listener: &TcpListener) {
+    // SAFETY: the descriptor is open. A listener that cannot be shut down will be closed all the same.
+    unsafe {
+        libc::shutdown(listener.as_raw_fd(), libc::SHUT_RDWR);
+    }
 }

@@ -18,6 +18,11 @@ use crate::proxy::way::Way;
 /// How long a server may take to notice that its client is gone.
 const DRAIN: Duration = Duration::from_secs(5);
 
+/// How long a server's call to another waits for that one to open its port. A follower that is *refused* by its new leader,
+/// which opens the port a moment later, calls again; one whose connection is accepted and then reset begins a new
+/// election, and the two can then miss each other for `initLimit`.
+const PEER_PATIENCE: Duration = Duration::from_secs(2);
+
 /// What a link carries.
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
@@ -62,7 +67,9 @@ impl LinkState {
     /// Opens or closes the listener as the flags say.
     pub(crate) fn update_listener(&mut self) -> io::Result<()> {
         if self.refusing || self.down {
-            self.listener = None;
+            if let Some(listener) = self.listener.take() {
+                socket::stop_listening(&listener);
+            }
         } else if self.listener.is_none() {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, self.listen))?;
             listener.set_nonblocking(true)?;
@@ -125,10 +132,13 @@ impl State {
                     continue;
                 }
             };
-            let content = match &link.kind {
-                Kind::Client => Content::Client(Frames::default()),
-                Kind::Election { announce } => Content::Election(Rewriter::new(announce.clone())),
-                Kind::Quorum => Content::Opaque,
+            let (content, patience) = match &link.kind {
+                Kind::Client => (Content::Client(Frames::default()), Duration::ZERO),
+                Kind::Election { announce } => (
+                    Content::Election(Rewriter::new(announce.clone())),
+                    PEER_PATIENCE,
+                ),
+                Kind::Quorum => (Content::Opaque, PEER_PATIENCE),
             };
             let ways = link.faults.map(Way::new);
             let connection = Connection {
@@ -137,7 +147,10 @@ impl State {
                 server_number: link.server,
                 client,
                 server,
+                target,
                 connecting: true,
+                retry_at: None,
+                give_up_at: Instant::now() + patience,
                 content,
                 ways,
             };
