@@ -19,7 +19,7 @@ const DEBIAN_JARS: &str = "/usr/share/java";
 pub struct Distribution {
     /// Its version as its jar's name has it, for example `3.9.5`.
     pub version: String,
-    /// Its jars.
+    /// Its jars, and the directory of its logging configuration where it has one.
     pub jars: Vec<PathBuf>,
     /// The directory with our compiled Java programs.
     pub(crate) tools: PathBuf,
@@ -53,6 +53,8 @@ pub fn locate() -> Result<Distribution> {
         let home = PathBuf::from(home);
         let mut jars = jars_in(&home);
         jars.extend(jars_in(&home.join("lib")));
+        // Its logging configuration.
+        jars.extend(Some(home.join("conf")).filter(|conf| conf.is_dir()));
         if version_of(&jars).is_none() {
             return Err(Error::new(format!(
                 "ZOOKEEPER_HOME is {}, but neither it nor its lib holds a zookeeper-<version>.jar",
@@ -104,14 +106,20 @@ fn fetch(version: &str, cache: &Path, dir: &Path) -> Result<()> {
     fs::create_dir_all(&jars).context(|| format!("cannot create {}", jars.display()))?;
     let pom = partial.join("pom.xml");
     fs::write(&pom, POM).context(|| format!("cannot write {}", pom.display()))?;
-    // Servers before 3.8 were built for slf4j 1.7, whose binding differs.
-    let old = version.starts_with("3.4.")
-        || version.starts_with("3.5.")
-        || version.starts_with("3.6.")
-        || version.starts_with("3.7.");
+    // Up to 3.8 servers come with slf4j 1.7, and each of its versions wants its own binding.
+    let minor = version
+        .split('.')
+        .nth(1)
+        .and_then(|minor| minor.parse().ok());
+    let old = minor.is_some_and(|minor: u32| minor <= 8);
     let slf4j = if old { "1.7.36" } else { "2.0.13" };
     let output = Command::new("mvn")
-        .args(["-q", "-B", "dependency:copy-dependencies"])
+        .args([
+            "-q",
+            "-B",
+            "-Dstyle.color=never",
+            "dependency:copy-dependencies",
+        ])
         .arg("-DincludeScope=runtime")
         .arg(format!("-Dzookeeper.version={version}"))
         .arg(format!("-Dslf4j.version={slf4j}"))

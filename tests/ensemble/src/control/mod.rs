@@ -35,6 +35,8 @@ pub enum Next {
 }
 
 type Answer = Map<String, Value>;
+/// Obeys a command, or says by `None` that it is not one of its own.
+type Group = fn(&Control, &str, &mut Words) -> Result<Option<Answer>>;
 
 impl Control {
     /// Commands for `ensemble`.
@@ -89,9 +91,7 @@ impl Control {
 
     fn dispatch(&self, words: &mut Words) -> Result<Answer> {
         let command = words.next("a command")?;
-        let groups: [fn(&Self, &str, &mut Words) -> Result<Option<Answer>>; 3] =
-            [servers::obey, links::obey, nodes::obey];
-        for group in groups {
+        for group in [servers::obey, links::obey, nodes::obey] as [Group; 3] {
             if let Some(answer) = group(self, command, words)? {
                 return Ok(answer);
             }

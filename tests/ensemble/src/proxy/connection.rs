@@ -114,11 +114,11 @@ impl Connection {
             return None;
         }
         for way in [TO_SERVER, TO_CLIENT] {
-            if readable[way] && self.ways[way].wants_bytes() {
-                if let Err(error) = self.read(way, now, rules, log) {
-                    let from = ["client", "server"][way];
-                    return Some(End::new(way == TO_CLIENT, format!("{from}: {error}")));
-                }
+            if readable[way]
+                && let Err(error) = self.read(way, now, rules, log)
+            {
+                let from = ["client", "server"][way];
+                return Some(End::new(way == TO_CLIENT, format!("{from}: {error}")));
             }
             if let Some(end) = self.forward(way, now) {
                 return Some(end);

@@ -173,6 +173,10 @@ impl State {
             let why = end.why;
             self.log.add(link.server, id, What::Closed { why });
         }
+        // Before the client can see it, so that who sees it finds it said.
+        if let Some(fired) = end.fired {
+            fired.store(true, Ordering::SeqCst);
+        }
         if end.reset_client {
             socket::reset(connection.client);
         } else {
@@ -185,9 +189,6 @@ impl State {
         {
             self.draining
                 .push((connection.server, Instant::now() + DRAIN));
-        }
-        if let Some(fired) = end.fired {
-            fired.store(true, Ordering::SeqCst);
         }
     }
 
