@@ -198,18 +198,12 @@ impl Queues {
             ),
         };
         attempt.request.target.stats.timed_out();
-        let error =
-            Error::new(kind, "lock", why).with_path(&*attempt.request.target.path);
+        let error = Error::new(kind, "lock", why).with_path(&*attempt.request.target.path);
         self.fail_attempt(cx, id, error);
     }
 
     /// Every attempt of the session, or of one handle, fails.
-    pub(crate) fn fail_all(
-        &mut self,
-        cx: &mut Context<'_>,
-        of: Option<HandleId>,
-        error: &Error,
-    ) {
+    pub(crate) fn fail_all(&mut self, cx: &mut Context<'_>, of: Option<HandleId>, error: &Error) {
         let mut ids: Vec<AttemptId> = self
             .attempts
             .values()

@@ -92,7 +92,11 @@ impl Queues {
         round: u64,
         outcome: Outcome,
     ) {
-        let Some(query) = self.queries.get_mut(&id).filter(|query| query.round == round) else {
+        let Some(query) = self
+            .queries
+            .get_mut(&id)
+            .filter(|query| query.round == round)
+        else {
             return;
         };
         let names = match outcome {
@@ -123,7 +127,11 @@ impl Queues {
     }
 
     pub(super) fn query_data(&mut self, id: u64, round: u64, index: usize, outcome: Outcome) {
-        let Some(query) = self.queries.get_mut(&id).filter(|query| query.round == round) else {
+        let Some(query) = self
+            .queries
+            .get_mut(&id)
+            .filter(|query| query.round == round)
+        else {
             return;
         };
         match outcome {

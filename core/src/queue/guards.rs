@@ -105,12 +105,7 @@ impl Queues {
         }
     }
 
-    fn give_guard(
-        &mut self,
-        cx: &mut Context<'_>,
-        id: HoldId,
-        attempt: &Attempt,
-    ) -> Option<Guard> {
+    fn give_guard(&mut self, cx: &mut Context<'_>, id: HoldId, attempt: &Attempt) -> Option<Guard> {
         let hold = self.holds.get_mut(&id)?;
         let waited = cx.now.saturating_since(attempt.request.called);
         attempt
@@ -128,18 +123,14 @@ impl Queues {
             Arc::clone(cx.link),
         );
         self.guards.insert(cell.id, id);
-        hold.guards.push((attempt.request.handle, Arc::clone(&cell)));
+        hold.guards
+            .push((attempt.request.handle, Arc::clone(&cell)));
         Some(Guard::new(cell))
     }
 
     // ---- release ----
 
-    pub(crate) fn release(
-        &mut self,
-        cx: &mut Context<'_>,
-        guard: GuardId,
-        then: Option<Then<()>>,
-    ) {
+    pub(crate) fn release(&mut self, cx: &mut Context<'_>, guard: GuardId, then: Option<Then<()>>) {
         let answer = |then: Option<Then<()>>| {
             if let Some(then) = then {
                 then(Ok(()));
@@ -379,4 +370,3 @@ impl Queues {
         cx.machine.set_held_paths(paths);
     }
 }
-

@@ -271,7 +271,10 @@ impl Queues {
             .filter(|node| node.was_in_doubt && node.phase == Phase::Present)
             .collect();
         for node in suspects {
-            let ours = node.position.as_ref().map(|position| position.name.as_bytes());
+            let ours = node
+                .position
+                .as_ref()
+                .map(|position| position.name.as_bytes());
             for name in names {
                 if names::owned_by(name, &node.guid)
                     && Some(name.as_slice()) != ours

@@ -31,7 +31,7 @@ use attempts::Attempt;
 use contenders::Query;
 use guards::{Hold, HoldId};
 use nodes::{Node, NodeId, ReleaseId};
-use owners::{OwnerKey, OwnerEntry};
+use owners::{OwnerEntry, OwnerKey};
 use paths::{PathId, Paths};
 pub(crate) use replies::Tag;
 use timers::Timers;

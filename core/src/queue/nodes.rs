@@ -244,7 +244,11 @@ impl Queues {
             }
             Outcome::Refused(Code::NO_NODE) => {
                 self.set_phase(id, Phase::Unsent);
-                if self.nodes.get(&id).is_some_and(|node| node.user == User::Nobody) {
+                if self
+                    .nodes
+                    .get(&id)
+                    .is_some_and(|node| node.user == User::Nobody)
+                {
                     self.gone(cx, id, &Ok(()));
                 } else {
                     self.make_parents(cx, path_id, id);
@@ -326,7 +330,10 @@ impl Queues {
         let (path_id, user) = (node.path, node.user);
         let used_up = position.number < 0 || position.number == i64::from(i32::MAX);
         if let Some(path) = self.paths.get_mut(path_id) {
-            let watch = path.view.get(&position).map_or(Watch::None, |seen| seen.watch);
+            let watch = path
+                .view
+                .get(&position)
+                .map_or(Watch::None, |seen| seen.watch);
             path.view.insert(
                 position,
                 Seen {
@@ -383,7 +390,8 @@ impl Queues {
         if let Some(node) = self.nodes.get_mut(&id) {
             node.writers_token = Some(token);
         }
-        cx.machine.submit(&request, Tag::Downgrade(id), CREATE_REPLY);
+        cx.machine
+            .submit(&request, Tag::Downgrade(id), CREATE_REPLY);
     }
 
     pub(super) fn downgraded(&mut self, cx: &mut Context<'_>, id: NodeId, outcome: Outcome) {

@@ -105,8 +105,8 @@ impl Queues {
                 }
                 Admission::Refuse(kind, why) => {
                     if let Some(attempt) = self.take_attempt(id) {
-                        let error = Error::new(kind, "lock", why)
-                            .with_path(&*attempt.request.target.path);
+                        let error =
+                            Error::new(kind, "lock", why).with_path(&*attempt.request.target.path);
                         attempt.request.to.fail(error);
                     }
                 }

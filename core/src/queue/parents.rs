@@ -121,8 +121,12 @@ impl Queues {
                 )
                 .with_path(self.name_of(cx, id))
             } else if code == Code::NO_CHILDREN_FOR_EPHEMERALS {
-                crate::Error::invalid_argument("lock", "path", "a parent of it is an ephemeral node")
-                    .with_path(self.name_of(cx, id))
+                crate::Error::invalid_argument(
+                    "lock",
+                    "path",
+                    "a parent of it is an ephemeral node",
+                )
+                .with_path(self.name_of(cx, id))
             } else if code == Code::INVALID_ACL {
                 crate::Error::invalid_argument(
                     "lock",

@@ -94,7 +94,11 @@ impl Queues {
                 .map(|path| path.nodes.iter().copied().collect())
                 .unwrap_or_default();
             for node in others {
-                if self.nodes.get(&node).is_some_and(|node| node.user == User::Nobody) {
+                if self
+                    .nodes
+                    .get(&node)
+                    .is_some_and(|node| node.user == User::Nobody)
+                {
                     self.gone(cx, node, &Ok(()));
                 }
             }

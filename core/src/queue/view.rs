@@ -93,9 +93,11 @@ impl View {
     pub(super) fn blocker(&self, position: &Position) -> Option<&Position> {
         match position.kind {
             Kind::Read => self.exclusive.range(..position).next_back(),
-            Kind::Exclusive | Kind::Write => {
-                self.seen.range(..position).next_back().map(|(earlier, _)| earlier)
-            }
+            Kind::Exclusive | Kind::Write => self
+                .seen
+                .range(..position)
+                .next_back()
+                .map(|(earlier, _)| earlier),
         }
     }
 

@@ -100,7 +100,12 @@ impl Dialer {
     }
 
     /// Begins to look for a server: the others first, the one just lost at the end.
-    pub(crate) fn start(&mut self, not_before: Time, lost: Option<usize>, random: &mut fastrand::Rng) {
+    pub(crate) fn start(
+        &mut self,
+        not_before: Time,
+        lost: Option<usize>,
+        random: &mut fastrand::Rng,
+    ) {
         self.active = true;
         self.failed_rounds = 0;
         self.resume_at = not_before;

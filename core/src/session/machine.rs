@@ -10,12 +10,10 @@ use super::watches::Watches;
 use crate::clock::Time;
 use crate::config::{Backoff, LeaseConfirmation};
 use crate::wire::code::Code;
-use crate::wire::handshake::{ConnectRequest, ConnectResponse, SessionPassword};
 use crate::wire::frames::{FrameBuffer, MAX_FRAME};
+use crate::wire::handshake::{ConnectRequest, ConnectResponse, SessionPassword};
 use crate::wire::reply::{Reply, ReplyHeader, WatchEvent, WatchEventKind, multi_failure};
-use crate::wire::request::{
-    AUTH_XID, MultiOperation, NOTIFICATION_XID, Request,
-};
+use crate::wire::request::{AUTH_XID, MultiOperation, NOTIFICATION_XID, Request};
 
 /// The oldest server that has everything the locks need (R20).
 const OLDEST: Version = Version(3, 5, 5);
@@ -353,7 +351,8 @@ impl<T> Machine<T> {
 
     /// Bytes for a dial's socket, to be handed over at once; `now` was read just before.
     pub(crate) fn poll_transmit(&mut self, now: Time) -> Option<(DialId, Vec<u8>)> {
-        let timeout_ms = i32::try_from(self.settings.session_timeout.as_millis()).unwrap_or(i32::MAX);
+        let timeout_ms =
+            i32::try_from(self.settings.session_timeout.as_millis()).unwrap_or(i32::MAX);
         for open in self.dialer.open_mut() {
             if open.handshake == Handshake::Due {
                 open.handshake = Handshake::Sent(now);
@@ -488,14 +487,19 @@ impl<T> Machine<T> {
         let Some(open) = self.dialer.get_mut(dial) else {
             return;
         };
-        let (Handshake::Sent(sent), server, fresh) = (&open.handshake, open.server, open.fresh) else {
+        let (Handshake::Sent(sent), server, fresh) = (&open.handshake, open.server, open.fresh)
+        else {
             return self.refuse_handshake(now, dial, "an answer to no question");
         };
         let sent = *sent;
         if response.session_is_over() {
             self.session_refused(now, dial);
         } else if response.session_id == 0 || response.read_only == Some(true) {
-            self.refuse_handshake(now, dial, "the server answers without a session to write in");
+            self.refuse_handshake(
+                now,
+                dial,
+                "the server answers without a session to write in",
+            );
         } else {
             let rest = self
                 .handshakes
@@ -653,7 +657,9 @@ impl<T> Machine<T> {
             return Duration::ZERO;
         }
         let growing = Duration::from_millis(20) * (1 << self.short_lived.min(8));
-        growing.min(cap).mul_f64(self.random.f64().mul_add(0.5, 0.5))
+        growing
+            .min(cap)
+            .mul_f64(self.random.f64().mul_add(0.5, 0.5))
     }
 
     /// Tells what became of everything unanswered; true if that includes the end of the session.
@@ -712,7 +718,8 @@ impl<T> Machine<T> {
         };
         if needs_lease && connection.last_confirming + interval <= now {
             if by_write {
-                let paths: Vec<String> = self.held_paths.iter().take(MOST_CHECKED).cloned().collect();
+                let paths: Vec<String> =
+                    self.held_paths.iter().take(MOST_CHECKED).cloned().collect();
                 let checks = paths
                     .iter()
                     .map(|path| MultiOperation::Check {
@@ -720,7 +727,12 @@ impl<T> Machine<T> {
                         version: -1,
                     })
                     .collect();
-                connection.submit(&Request::Multi(checks), Tag::Lease(paths), SMALL_REPLY, true);
+                connection.submit(
+                    &Request::Multi(checks),
+                    Tag::Lease(paths),
+                    SMALL_REPLY,
+                    true,
+                );
             } else {
                 let request = Request::Sync { path: "/".into() };
                 connection.submit(&request, Tag::Lease(Vec::new()), SMALL_REPLY, true);
@@ -769,7 +781,8 @@ impl<T> Machine<T> {
             return Ok(());
         };
         if header.xid == AUTH_XID && header.code == Code::AUTH_FAILED {
-            self.events.push_back(Event::AuthFailed { code: header.code });
+            self.events
+                .push_back(Event::AuthFailed { code: header.code });
             return Err("the server does not accept the credentials".to_owned());
         }
         let request = connection
@@ -787,7 +800,8 @@ impl<T> Machine<T> {
         }
         if header.code == Code::SESSION_CLOSED_REQUIRE_SASL_AUTH {
             connection.put_back(request);
-            self.events.push_back(Event::AuthFailed { code: header.code });
+            self.events
+                .push_back(Event::AuthFailed { code: header.code });
             return Err("the server demands another authentication".to_owned());
         }
         self.last_zxid = self.last_zxid.max(header.zxid);

@@ -107,7 +107,9 @@ async fn ask_version(server: Server) -> io::Result<Option<Version>> {
 /// From the first line of the answer: `Zookeeper version: 3.9.5-<build>, built on …`.
 fn parse_version(answer: &str) -> Option<Version> {
     let (_, rest) = answer.split_once("ookeeper version: ")?;
-    let number = rest.split(|c: char| c != '.' && !c.is_ascii_digit()).next()?;
+    let number = rest
+        .split(|c: char| c != '.' && !c.is_ascii_digit())
+        .next()?;
     let mut parts = number.split('.').map(str::parse::<u32>);
     Some(Version(
         parts.next()?.ok()?,
@@ -132,7 +134,10 @@ mod tests {
                 Some(Version(3, 5, 4)),
             ),
             ("Zookeeper version: 3.5", None),
-            ("srvr is not executed because it is not in the whitelist.", None),
+            (
+                "srvr is not executed because it is not in the whitelist.",
+                None,
+            ),
             ("", None),
         ] {
             assert_eq!(parse_version(answer), version, "{answer}");
