@@ -35,7 +35,6 @@ pub(crate) struct GuardCell {
 }
 
 impl GuardCell {
-    #[expect(clippy::too_many_arguments, reason = "one constructor, used once")]
     pub(crate) fn new(
         id: GuardId,
         token: i64,

@@ -30,15 +30,15 @@ pub(crate) fn attach(config: &SessionConfig) -> Result<Attachment> {
     let config = config.for_this_process();
     let handle = HandleId::next();
     let mut sessions = runtime.registry.0.lock();
-    if !config.options.exclusive {
-        if let Some(link) = sessions.shared.get(&config) {
-            // The entry is removed, under this lock, before the session stops reading.
-            link.send(Command::Open { handle });
-            return Ok(Attachment {
-                handle,
-                link: Arc::clone(link),
-            });
-        }
+    if !config.options.exclusive
+        && let Some(link) = sessions.shared.get(&config)
+    {
+        // The entry is removed, under this lock, before the session stops reading.
+        link.send(Command::Open { handle });
+        return Ok(Attachment {
+            handle,
+            link: Arc::clone(link),
+        });
     }
     let link = Link::new(runtime.callbacks.clone());
     link.send(Command::Open { handle });
