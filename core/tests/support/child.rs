@@ -201,7 +201,7 @@ fn stamp() -> u128 {
 /// - `held NAME`: `NAME held BOOL AT`
 /// - `watch NAME`: asks `is_held` all the time until it says no, then `NAME watched LAST_TRUE FIRST_FALSE GAP AFTER_GAP`:
 ///   the two times around the change, the longest time between two looks, and what the look after that said
-/// - `release NAME`: `NAME released AT` or `NAME refused KIND AT`
+/// - `release NAME`: `NAME released BEFORE AFTER` or `NAME refused KIND BEFORE AFTER`
 /// - `quit`: returns from `main` without closing anything
 pub fn run() {
     let Ok(hosts) = std::env::var(HOSTS) else {
@@ -224,12 +224,13 @@ pub fn run() {
             }
             "watch" => watch(&guards, &words[1]),
             "release" => {
+                let before = stamp();
                 let outcome = guard(&guards, &words[1]).release_shared().wait();
                 let answer = match outcome {
                     Ok(()) => "released".to_owned(),
                     Err(error) => format!("refused {:?}", error.kind()),
                 };
-                tell(&format!("{} {answer} {}", words[1], stamp()));
+                tell(&format!("{} {answer} {before} {}", words[1], stamp()));
             }
             "quit" => return,
             other => panic!("no command: {other}"),

@@ -53,6 +53,22 @@ pub fn children(observer: &Observer, path: &str) -> Vec<String> {
     names
 }
 
+/// Waits until so many contenders queue.
+#[track_caller]
+pub fn queued(observer: &Observer, path: &str, count: usize) {
+    eventually(&format!("{count} contenders on {path}"), || {
+        children(observer, path).len() == count
+    });
+}
+
+/// Waits until nobody queues, and looks whether that stays so while `time` passes.
+#[track_caller]
+pub fn is_empty(observer: &Observer, path: &str, time: Duration) {
+    queued(observer, path, 0);
+    let appeared = zoolock_ensemble::eventually(time, || !children(observer, path).is_empty());
+    assert!(!appeared, "orphans: {:?}", children(observer, path));
+}
+
 fn number(name: &str) -> i64 {
     let digits = name.rsplit(|c: char| !c.is_ascii_digit()).next();
     digits.and_then(|digits| digits.parse().ok()).unwrap_or(-1)

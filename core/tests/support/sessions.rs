@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use zoolock::{Session, SessionBuilder};
+use zoolock::{Mutex, Session, SessionBuilder};
 use zoolock_ensemble::Ensemble;
 
 use super::look::eventually;
@@ -58,4 +58,10 @@ pub fn server_of(ensemble: &Ensemble, session: &Session) -> usize {
         server.is_some()
     });
     server.expect("just seen")
+}
+
+/// A mutex with default options.
+#[track_caller]
+pub fn mutex(session: &Session, path: &str) -> Mutex {
+    session.mutex(path).expect("a path")
 }
