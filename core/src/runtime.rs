@@ -24,7 +24,7 @@ pub(crate) struct Runtime {
     pub(crate) registry: Registry,
 }
 
-type Job = Box<dyn FnOnce() + Send>;
+pub(crate) type Job = Box<dyn FnOnce() + Send>;
 
 /// Brings users' callbacks to their own thread, so that a slow one delays no ping and no lock.
 #[derive(Clone)]
@@ -85,6 +85,13 @@ impl Callbacks {
             }
         })?;
         Ok(Callbacks(sender))
+    }
+
+    /// Callbacks that a test runs itself.
+    #[cfg(test)]
+    pub(crate) fn collected() -> (Callbacks, mpsc::Receiver<Job>) {
+        let (sender, jobs) = mpsc::channel();
+        (Callbacks(sender), jobs)
     }
 
     pub(crate) fn post(&self, job: Job) {
