@@ -130,15 +130,18 @@ fn close_sessions_at_exit() {
 }
 
 extern "C" fn at_exit() {
+    let unwound = std::panic::catch_unwind(close_all_sessions);
+    drop(unwound);
+}
+
+/// Closes every session that this process has open, waiting no longer than an exit may.
+pub(crate) fn close_all_sessions() {
     // A forked child that never used zoolock has no runtime, hence nothing to close (R18).
     let Some(runtime) = RUNTIME.get() else { return };
     if std::thread::current().name() == Some("zoolock-network") {
         return;
     }
-    let unwound = std::panic::catch_unwind(|| {
-        let (all_closed, closed) = completion::<()>();
-        runtime.registry.shut_down(all_closed);
-        let _either = closed.wait(Some(EXIT_TIMEOUT));
-    });
-    drop(unwound);
+    let (all_closed, closed) = completion::<()>();
+    runtime.registry.shut_down(all_closed);
+    let _either = closed.wait(Some(EXIT_TIMEOUT));
 }
