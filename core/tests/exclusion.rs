@@ -151,7 +151,6 @@ fn r01_no_two_believers_while_connections_are_reset() {
     let ensemble = three();
     let path = path("resets");
     let believers: Believers = Arc::default();
-    let mut unguarded = 0;
     let workers: Vec<_> = (0..6)
         .map(|_| {
             let session = connect(&ensemble);
@@ -160,22 +159,22 @@ fn r01_no_two_believers_while_connections_are_reset() {
         })
         .collect();
     let mut server = 0;
-    while workers.iter().any(|worker| !worker.is_finished()) {
+    let end = clock() + Duration::from_secs(10);
+    while clock() < end && workers.iter().any(|worker| !worker.is_finished()) {
         server = server % 3 + 1;
         ensemble.client_link(server).expect("link").reset();
         thread::sleep(Duration::from_millis(40));
     }
     for worker in workers {
-        unguarded += worker.join().expect("no two believers");
+        worker.join().expect("no two believers");
     }
-    assert_eq!(unguarded, 6 * ROUNDS);
 }
 
 const ROUNDS: usize = 25;
 
 type Believers = Arc<Mutex<Vec<Arc<Guard>>>>;
 
-fn work(session: &Session, path: &str, believers: &Believers) -> usize {
+fn work(session: &Session, path: &str, believers: &Believers) {
     let mutex = mutex(session, path);
     for _ in 0..ROUNDS {
         let guard = Arc::new(mutex.lock().wait().expect("lock"));
@@ -194,7 +193,6 @@ fn work(session: &Session, path: &str, believers: &Believers) -> usize {
             assert_eq!(error.kind(), zoolock::ErrorKind::LockLost);
         }
     }
-    ROUNDS
 }
 
 /// The holder's process is stopped; another gets the lock after its session; the first never

@@ -269,10 +269,11 @@ fn lock(session: &Session, guards: &Guards, words: &[String]) {
 fn watch(guards: &Guards, name: &str) {
     let guard = guard(guards, name);
     let name = name.to_owned();
-    tell(&format!("{name} watching {}", stamp()));
     thread::spawn(move || {
+        assert!(guard.is_held(), "there is nothing to watch");
         let mut last = clock();
         let mut longest = (Duration::ZERO, true);
+        tell(&format!("{name} watching"));
         loop {
             let before = clock();
             let held = guard.is_held();

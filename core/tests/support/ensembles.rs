@@ -1,11 +1,17 @@
 //! Ensembles that the tests of one file use one after the other.
 
 use std::ops::Deref;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use zoolock_ensemble::{Ensemble, Result, Role};
 
 use super::LONG;
+
+/// No test takes longer, unless it hangs.
+const LONGEST_TEST: Duration = Duration::from_secs(180);
 
 type Slot = Mutex<Option<Ensemble>>;
 
@@ -13,7 +19,10 @@ static ONE: Slot = Mutex::new(None);
 static THREE: Slot = Mutex::new(None);
 
 /// An ensemble for one test alone, without faults, with an empty log. Given back healed.
-pub struct Lease(MutexGuard<'static, Option<Ensemble>>);
+pub struct Lease {
+    slot: MutexGuard<'static, Option<Ensemble>>,
+    _watchdog: Sender<()>,
+}
 
 /// One server.
 #[track_caller]
@@ -39,7 +48,10 @@ fn lease(slot: &'static Slot, servers: usize) -> Lease {
         let ensemble = Ensemble::builder().servers(servers).sync_limit(8).start();
         *slot = Some(ensemble.expect("an ensemble"));
     }
-    let lease = Lease(slot);
+    let lease = Lease {
+        slot,
+        _watchdog: watchdog(),
+    };
     lease.log().clear();
     lease
 }
@@ -48,7 +60,7 @@ impl Deref for Lease {
     type Target = Ensemble;
 
     fn deref(&self) -> &Ensemble {
-        self.0.as_ref().expect("there as long as the lease is")
+        self.slot.as_ref().expect("there as long as the lease is")
     }
 }
 
@@ -56,9 +68,22 @@ impl Drop for Lease {
     fn drop(&mut self) {
         if heal(self).is_err() {
             // The next test gets a fresh one.
-            *self.0 = None;
+            *self.slot = None;
         }
     }
+}
+
+/// Ends a run that hangs, and says which test it was.
+fn watchdog() -> Sender<()> {
+    let (alive, ended) = channel::<()>();
+    let test = thread::current().name().unwrap_or("a test").to_owned();
+    thread::spawn(move || {
+        if ended.recv_timeout(LONGEST_TEST) == Err(RecvTimeoutError::Timeout) {
+            eprintln!("{test} hangs");
+            std::process::abort();
+        }
+    });
+    alive
 }
 
 fn heal(ensemble: &Ensemble) -> Result<()> {
