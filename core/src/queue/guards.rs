@@ -125,7 +125,7 @@ impl Queues {
         self.guards.insert(cell.id, id);
         hold.guards
             .push((attempt.request.handle, Arc::clone(&cell)));
-        Some(Guard::new(cell))
+        Some(Guard::new(cell, attempt.request.session.clone()))
     }
 
     // ---- release ----
