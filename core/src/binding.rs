@@ -25,3 +25,9 @@ pub fn path_from_bytes<'a>(operation: &'static str, bytes: &'a [u8]) -> crate::R
     crate::path::validate_bytes(bytes)
         .map_err(|why| crate::Error::invalid_argument(operation, "path", why))
 }
+
+/// Closes every session of this process, as its normal exit does (R17), within 1 s. For processes
+/// that end without running the C library's exit handlers. Guards are lost.
+pub fn close_all_sessions() {
+    crate::runtime::close_all_sessions();
+}

@@ -11,6 +11,7 @@ use std::time::Duration;
 use crate::clock::{self, Time};
 use crate::command::{Command, GuardId, LockTarget};
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::Session;
 use crate::lease_term::LeaseTerm;
 use crate::link::Link;
 use crate::pending::Pending;
@@ -105,12 +106,15 @@ impl GuardCell {
 /// In a forked child an inherited guard is lost (R18).
 pub struct Guard {
     cell: ManuallyDrop<Arc<GuardCell>>,
+    /// A handle closes when it is dropped with all guards; held by nobody else, it is held here.
+    _session: Session,
 }
 
 impl Guard {
-    pub(crate) fn new(cell: Arc<GuardCell>) -> Guard {
+    pub(crate) fn new(cell: Arc<GuardCell>, session: Session) -> Guard {
         Guard {
             cell: ManuallyDrop::new(cell),
+            _session: session,
         }
     }
 
@@ -118,6 +122,12 @@ impl Guard {
     /// (R2). A re-entrant grant and a downgraded read repeat it.
     pub fn fencing_token(&self) -> i64 {
         self.cell.token
+    }
+
+    /// What the network thread knows of this guard.
+    #[cfg(test)]
+    pub(crate) fn cell(&self) -> &Arc<GuardCell> {
+        &self.cell
     }
 
     /// The contender's node, without the session's chroot.
@@ -194,7 +204,11 @@ impl Guard {
 
     /// [`release`](Guard::release) for callers that keep the guard: a second one is `NotHeld`.
     pub fn release_shared(&self) -> Pending<()> {
-        let now = clock::now();
+        self.release_at(clock::now())
+    }
+
+    /// [`release_shared`](Guard::release_shared) with the clock read just before.
+    pub(crate) fn release_at(&self, now: Time) -> Pending<()> {
         match self.cell.state(now) {
             GuardState::Released => {
                 return Pending::ready("release", Err(self.not_held("release")));
