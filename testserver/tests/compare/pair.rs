@@ -271,11 +271,15 @@ impl Pair {
         self.sim.cluster.client_closed(self.sim.now, both.model);
         let (model, session) = self.sim.handshake(server, zxid, 60_000, Some(&wanted));
         both.model = model;
-        let timeouts = (&session, &real);
         let timeout =
             |session: &Option<Session>| session.as_ref().map(|session| session.timeout_ms);
-        assert_eq!(timeout(&session), timeout(&real), "{place}: {timeouts:?}");
-        if timeout(&real) == Some(0) {
+        let expected = match timeout(&real) {
+            // Another server of the ensemble learnt of the session's end between question and answer: it just closes.
+            None if self.addresses.len() > 1 && right_password => Some(0),
+            answer => answer,
+        };
+        assert_eq!(timeout(&session), expected, "{place}: {session:?} {real:?}");
+        if expected == Some(0) {
             assert_eq!(both.real.message(), None, "{place}");
             assert!(self.sim.is_closed(model), "{place}");
             if right_password {
