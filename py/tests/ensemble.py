@@ -33,9 +33,8 @@ class Ensemble:
         raised: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait(30)
+        # The end of its input is its end; reads on so that nothing blocks it.
+        self._process.communicate(timeout=30)
 
     def tell(self, command: str) -> dict[str, Any]:
         """Have a command carried out; its effect is there when this returns."""

@@ -34,6 +34,7 @@ class Report:
             with Path(path).open("a", encoding="utf-8") as lines:
                 lines.write(f"{word} python {name}\n")
 
+    @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:
         failed = sum(self.failed.values())
         print(f"\n{len(self.failed) - failed} passed, {failed} failed", flush=True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from children import Child
@@ -129,12 +132,8 @@ def test_r18_forks_while_threads_use_locks(child: Callable[[str], Child]) -> Non
 
 
 @pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
-def test_r18_multiprocessing(method: str, hosts: str, path: str, tmp_path: object) -> None:
-    import subprocess
-    import sys
-    from pathlib import Path
-
-    program = Path(str(tmp_path)) / "program.py"
+def test_r18_multiprocessing(method: str, hosts: str, path: str, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
     program.write_text(
         """
 import multiprocessing, sys, warnings

@@ -94,8 +94,8 @@ def test_r05_ctrl_c_interrupts_wait_lost(child: Callable[[str], Child]) -> None:
     waiter = child(
         """
         guard = zoolock.connect(hosts).mutex(path).lock()
-        say("waiting")
         try:
+            say("waiting")
             guard.wait_lost()
         except KeyboardInterrupt:
             say("interrupted", guard.state)
@@ -113,15 +113,14 @@ def test_r05_ctrl_c_interrupts_connecting(
     ensemble.tell("freeze client all")
     waiter = child(
         """
-        say("connecting")
         try:
+            say("connecting")
             zoolock.connect(hosts, connect_timeout=300)
         except KeyboardInterrupt:
             say("interrupted")
         """
     )
     assert waiter.hear() == "connecting"
-    eventually(lambda: ensemble.tell("connections client 1")["connections"] > 0)
     waiter.signal(signal.SIGINT)
     assert waiter.hear() == "interrupted"
     waiter.end()

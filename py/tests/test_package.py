@@ -92,7 +92,7 @@ def test_classes_are_not_made_by_hand() -> None:
 
 def test_owners_are_different() -> None:
     one, two = zoolock.Owner(), zoolock.Owner()
-    assert one == one  # noqa: PLR0124
+    assert one == one
     assert one != two
     assert len({one, two}) == 2
 

@@ -19,7 +19,7 @@ def start(body: Callable[[], T]) -> Future[T]:
     def run() -> None:
         try:
             future.set_result(body())
-        except BaseException as error:  # noqa: BLE001 handed to whoever asks for the result
+        except BaseException as error:
             future.set_exception(error)
 
     threading.Thread(target=run, daemon=True).start()

@@ -19,19 +19,25 @@ def install() -> None:
     """Install the hooks, once, when the package is imported."""
     atexit.register(_native.end_callbacks)
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=_in_forked_child)
-    # Imported by a child of the fork server, which forks before it imports us.
+        os.register_at_fork(after_in_child=_hook_multiprocessing)
+    # The package may be imported on the way to a child's work, or during it.
+    _hook_multiprocessing()
     process = sys.modules.get("multiprocessing.process")
     if process is not None and process.parent_process() is not None:
-        _finalize_sessions(_in_forked_child)
+        _finalize_sessions(None)
 
 
-def _in_forked_child() -> None:
-    # `multiprocessing` forgets its finalisers right after the fork, and then calls those that
-    # registered for it. A plain `os.fork` never gets that far.
+_hooked = False
+
+
+def _hook_multiprocessing() -> None:
+    # Its children forget all finalisers when they begin, and then call those who have registered
+    # for that moment. What is registered is inherited, like this flag.
+    global _hooked
     util = sys.modules.get("multiprocessing.util")
-    if util is not None:
-        util.register_after_fork(_in_forked_child, _finalize_sessions)
+    if util is not None and not _hooked:
+        util.register_after_fork(_finalize_sessions, _finalize_sessions)
+        _hooked = True
 
 
 def _finalize_sessions(_registered: object) -> None:
