@@ -14,8 +14,8 @@ use pyo3::types::PyTuple;
 
 use crate::exit;
 
-/// The process that has registered a callback; another one has no callback thread to wait for.
-static REGISTERED_IN: AtomicU32 = AtomicU32::new(0);
+/// The process in which Python may be called; another one has no callback thread to wait for.
+static EXPECTED_IN: AtomicU32 = AtomicU32::new(0);
 
 /// Callables by number. Locked only with the GIL held and never while Python code runs, so nobody
 /// waits for it and no fork finds it locked.
@@ -45,7 +45,7 @@ impl Table {
 impl Callbacks {
     pub(crate) fn register(&self, callback: Py<PyAny>) -> Registered {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        REGISTERED_IN.store(std::process::id(), Ordering::Release);
+        expect();
         let key = NEXT.fetch_add(1, Ordering::Relaxed);
         self.0.with(|table| table.insert(key, callback));
         Registered {
@@ -79,6 +79,22 @@ impl Drop for Callbacks {
     }
 }
 
+/// Runs something with the GIL on the callback thread, some time.
+pub(crate) fn post(run: impl FnOnce(Python<'_>) + Send + 'static) {
+    expect();
+    zoolock::binding::post_callback(move || attached(run));
+}
+
+fn attached(run: impl FnOnce(Python<'_>)) {
+    if !exit::has_begun() {
+        Python::try_attach(run);
+    }
+}
+
+fn expect() {
+    EXPECTED_IN.store(std::process::id(), Ordering::Release);
+}
+
 fn drop_finished_orphans() {
     let mut orphans = ORPHANS.lock().unwrap_or_else(PoisonError::into_inner);
     let (waiting, finished) = std::mem::take(&mut *orphans)
@@ -101,9 +117,7 @@ impl Registered {
         });
         drop(self);
         // Also lets go of what was called last.
-        if !exit::has_begun() {
-            Python::try_attach(|_| drop_finished_orphans());
-        }
+        attached(|_| drop_finished_orphans());
     }
 
     /// Calls the callable with a word, on the callback thread.
@@ -118,10 +132,7 @@ impl Registered {
     }
 
     fn attached(&self, run: impl FnOnce(Python<'_>, &Table)) {
-        if exit::has_begun() {
-            return;
-        }
-        Python::try_attach(|py| {
+        attached(|py| {
             if let Some(table) = self.table.upgrade() {
                 run(py, &table);
             }
@@ -129,9 +140,9 @@ impl Registered {
     }
 }
 
-/// Whether callbacks may be under way in this process.
-pub(crate) fn were_registered_here() -> bool {
-    REGISTERED_IN.load(Ordering::Acquire) == std::process::id()
+/// Whether calls of Python may be under way in this process.
+pub(crate) fn are_expected() -> bool {
+    EXPECTED_IN.load(Ordering::Acquire) == std::process::id()
 }
 
 mod unwinding {
@@ -161,8 +172,8 @@ mod unwinding {
     }
 }
 
-/// Calls; an exception goes to `sys.unraisablehook`, since nobody is there to catch it.
-fn call(callback: &Bound<'_, PyAny>, arguments: &Bound<'_, PyTuple>) {
+/// Calls on the callback thread; an exception goes to `sys.unraisablehook`, since nobody is there to catch it.
+pub(crate) fn call(callback: &Bound<'_, PyAny>, arguments: &Bound<'_, PyTuple>) {
     let park = unwinding::ParkOnUnwind;
     // SAFETY: both pointers are of live objects, this thread is attached, and the reference
     // returned is given up once.

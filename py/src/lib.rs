@@ -15,6 +15,7 @@ mod guard;
 mod hold;
 mod lock;
 mod locks;
+mod logging;
 mod options;
 mod owner;
 mod pickling;
@@ -47,6 +48,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::logging::install();
         module.add("__version__", zoolock::VERSION)?;
         module.add("ERROR_CODES", super::errors::codes())
     }

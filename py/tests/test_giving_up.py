@@ -177,8 +177,14 @@ def test_r06_a_wait_outlasts_many_slices(
     lock = session.mutex(path)
     done = threading.Event()
     guard = lock.lock()
-    waiting = threads.start(lambda: (lock.lock(), done.set()))
+
+    def wait() -> None:
+        with lock:
+            done.set()
+
+    waiting = threads.start(wait)
     eventually(lambda: len(ensemble.children(path)) == 2)
     assert not done.wait(1.2)
     guard.release()
-    waiting.result(20)[0].release()
+    waiting.result(20)
+    assert done.is_set()

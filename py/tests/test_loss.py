@@ -75,7 +75,7 @@ def test_r04_what_the_body_raised_is_not_hidden_by_a_loss(
         assert held.wait_lost(20)
         raise KeyError
     if hasattr(raised.value, "add_note"):  # Python 3.11
-        assert "the lock was lost" in raised.value.__notes__[0]
+        assert "the lock was lost" in raised.value.__notes__[0]  # type: ignore[attr-defined]
 
 
 def test_r10_a_lost_hold_stays_its_takers_until_released(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -184,15 +185,18 @@ def test_r07_grants_follow_the_order_of_arrival(
     lock = session.mutex(path)
     order: list[int] = []
 
-    def work(number: int) -> None:
+    def wait_and_note(number: int) -> None:
         with lock:
             order.append(number)
+
+    def queued(number: int) -> bool:
+        return len(ensemble.children(path)) == number
 
     with lock:
         waiting = []
         for number in range(4):
-            waiting.append(threads.start(lambda number=number: work(number)))
-            eventually(lambda number=number: len(ensemble.children(path)) == number + 2)
+            waiting.append(threads.start(partial(wait_and_note, number)))
+            eventually(partial(queued, number + 2))
     for future in waiting:
         future.result(30)
     assert order == [0, 1, 2, 3]

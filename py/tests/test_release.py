@@ -106,6 +106,24 @@ def test_r10_a_dropped_guard_is_released_in_the_background(
     eventually(lambda: ensemble.children(path) == [])
 
 
+def test_r10_a_guard_in_a_cycle_with_its_callback_is_collected(
+    session: zoolock.Session, ensemble: Ensemble, path: str
+) -> None:
+    class Worker:
+        def __init__(self) -> None:
+            self.guard = session.mutex(path).lock()
+            self.guard.on_lost(self.stop)
+
+        def stop(self) -> None:
+            pass
+
+    worker = Worker()
+    assert worker.guard.held
+    del worker
+    gc.collect()
+    eventually(lambda: ensemble.children(path) == [])
+
+
 def test_r10_an_acquired_lock_stays_the_objects(
     session: zoolock.Session, ensemble: Ensemble, path: str
 ) -> None:
@@ -171,7 +189,7 @@ def test_what_the_body_raised_is_never_hidden(session: zoolock.Session, path: st
         held.release()
         raise KeyError
     if hasattr(raised.value, "add_note"):  # Python 3.11
-        assert "released before" in raised.value.__notes__[0]
+        assert "released before" in raised.value.__notes__[0]  # type: ignore[attr-defined]
 
 
 def test_r10_release_and_hand_off_between_objects(

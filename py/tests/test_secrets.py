@@ -64,7 +64,7 @@ def test_r19_credentials_are_in_no_repr_and_no_error(
         {"auth": [("digest", f"{SECRET}\ud800")]},
     ):
         with pytest.raises((TypeError, zoolock.InvalidArgument)) as raised:
-            zoolock.connect(hosts, **options)  # type: ignore[arg-type]
+            zoolock.connect(hosts, **options)
         error = raised.value
         # The message and its causes, without the source lines of this test.
         shown.append("".join(traceback.format_exception_only(type(error), error)))

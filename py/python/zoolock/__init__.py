@@ -9,7 +9,7 @@ Times are seconds. Every wait can be interrupted by Ctrl-C and leaves no contend
 lock promises is written as numbered rules, R1 to R20, in the project's DESIGN.md.
 """
 
-from zoolock import _exit
+from zoolock import _exit, _logging
 from zoolock._connect import connect
 from zoolock._contender import Contender
 from zoolock._errors import (
@@ -80,4 +80,5 @@ __all__ = [
     "connect",
 ]
 
+_logging.install()
 _exit.install()
