@@ -5,3 +5,4 @@ set -eu
 .venv/bin/ruff check .
 .venv/bin/ruff format --check .
 .venv/bin/mypy
+.venv/bin/pyright

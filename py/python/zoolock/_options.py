@@ -1,5 +1,8 @@
 """Options of a session that have parts, and what they come down to."""
 
+# Callers without a type checker pass anything: what the types exclude is checked all the same.
+# pyright: reportUnnecessaryIsInstance=false
+
 from __future__ import annotations
 
 import enum
