@@ -86,6 +86,32 @@ def test_r18_inherited_objects_open_a_session_of_the_childs_own(
     assert ensemble.children(f"{path}/kept") == []
 
 
+def test_r18_a_child_owns_nothing_of_its_parents(child: Callable[[str], Child]) -> None:
+    process = child(
+        FORK
+        + """
+        session = zoolock.connect(hosts)
+        lock, rw = session.reentrant_mutex(path + "/re"), session.rwlock(path + "/rw")
+        lock.acquire()
+        rw.write.acquire()
+        def body():
+            for inherited in (lock, rw.read, rw.write):
+                assert inherited.try_lock() is None, inherited
+                assert not inherited.held
+                try:
+                    inherited.release()
+                except zoolock.NotHeld:
+                    pass
+                else:
+                    raise AssertionError(inherited)
+        say(fork(body))
+        with lock, rw.write, rw.read:
+            say("re-entered")
+        """
+    )
+    assert process.end() == "7\nre-entered\n"
+
+
 def test_r18_a_child_leaves_an_inherited_block(child: Callable[[str], Child]) -> None:
     process = child(
         """

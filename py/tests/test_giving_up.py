@@ -90,38 +90,40 @@ def test_r05_ctrl_c_interrupts_a_wait_for_a_lock(
     waiter.end()
 
 
-def test_r05_ctrl_c_interrupts_wait_lost(child: Callable[[str], Child]) -> None:
-    waiter = child(
-        """
-        guard = zoolock.connect(hosts).mutex(path).lock()
-        try:
-            say("waiting")
-            guard.wait_lost()
-        except KeyboardInterrupt:
-            say("interrupted", guard.state)
-        """
-    )
-    assert waiter.hear() == "waiting"
-    waiter.signal(signal.SIGINT)
-    assert waiter.hear() == "interrupted held"
-    waiter.end()
+UNANSWERED = {
+    "connect": "zoolock.connect(hosts, connect_timeout=60, exclusive=True)",
+    "lock": "other.lock()",
+    "try_lock": "other.try_lock()",
+    "contenders": "lock.contenders()",
+    "locked": "lock.locked()",
+    "release": "guard.release()",
+    "wait_lost": "guard.wait_lost()",
+    "close": "session.close(timeout=60)",
+}
 
 
-def test_r05_ctrl_c_interrupts_connecting(
-    ensemble: Ensemble, child: Callable[[str], Child]
+@pytest.mark.parametrize("wait", UNANSWERED.values(), ids=UNANSWERED)
+def test_r05_ctrl_c_interrupts_whatever_waits_for_a_server(
+    ensemble: Ensemble, child: Callable[[str], Child], wait: str
 ) -> None:
-    ensemble.tell("freeze client all")
     waiter = child(
-        """
+        f"""
+        import signal
+        session = zoolock.connect(hosts, connect_timeout=60, session_timeout=60)
+        lock, other = session.mutex(path), session.mutex(path + "/other")
+        guard = lock.lock()
+        say("ready")
+        hear()
+        threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
         try:
-            say("connecting")
-            zoolock.connect(hosts, connect_timeout=300)
+            {wait}
         except KeyboardInterrupt:
             say("interrupted")
         """
     )
-    assert waiter.hear() == "connecting"
-    waiter.signal(signal.SIGINT)
+    assert waiter.hear() == "ready"
+    ensemble.tell("freeze client all")
+    waiter.say()
     assert waiter.hear() == "interrupted"
     waiter.end()
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import traceback
 from collections.abc import Callable
 
 import pytest
+from children import eventually
 from ensemble import Ensemble
 
 import zoolock
@@ -70,3 +72,18 @@ def test_r19_credentials_are_in_no_repr_and_no_error(
         shown.append("".join(traceback.format_exception_only(type(error), error)))
         shown += [repr(error), repr(error.__cause__), repr(error.__context__)]
     assert [text for text in shown if SECRET in text] == []
+
+
+def test_r19_credentials_are_in_no_log(
+    connect: Callable[..., zoolock.Session],
+    ensemble: Ensemble,
+    path: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    session = connect(auth=[("digest", f"alice:{SECRET}")])
+    with session.mutex(path):
+        ensemble.tell("reset client all")
+        eventually(lambda: any("connection is lost" in line for line in caplog.messages))
+        eventually(lambda: session.state == "connected")
+    assert SECRET not in caplog.text

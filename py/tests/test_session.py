@@ -177,6 +177,20 @@ def test_a_callback_that_blocks_delays_no_lock(
     may_return.set()
 
 
+def test_r17_closing_takes_no_longer_than_it_may(
+    connect: Callable[..., zoolock.Session], ensemble: Ensemble, path: str
+) -> None:
+    session = connect(session_timeout=20)
+    guard = session.mutex(path).lock()
+    ensemble.tell("freeze client all")
+    began = time.monotonic()
+    session.close(timeout=0.3)
+    assert time.monotonic() - began <= 0.3 + 0.05
+    assert (session.state, guard.state) == ("closed", "lost")
+    ensemble.tell("thaw client all")
+    eventually(lambda: ensemble.children(path) == [])
+
+
 def test_r17_a_dropped_session_closes(hosts: str, ensemble: Ensemble) -> None:
     session = zoolock.connect(hosts, exclusive=True)
     number = f"0x{session.session_id & (2**64 - 1):x}"
