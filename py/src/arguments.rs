@@ -44,13 +44,14 @@ pub(crate) fn timeout(operation: &'static str, value: Option<&Bound<'_, PyAny>>)
 
 /// The two arguments of `threading.Lock.acquire`.
 pub(crate) fn acquire_wait(
-    blocking: &Bound<'_, PyAny>,
+    py: Python<'_>,
+    blocking: Option<&Bound<'_, PyAny>>,
     timeout: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Wait> {
-    let py = blocking.py();
+    let blocking = blocking.map_or(Ok(true), Bound::is_truthy)?;
     let seconds = timeout.map_or(Ok(-1.0), |value| number("timeout", value))?;
     let wait = Wait::from_seconds("acquire", seconds).or_raise(py)?;
-    match (blocking.is_truthy()?, wait) {
+    match (blocking, wait) {
         (true, wait) => Ok(wait),
         (false, Wait::Forever) => Ok(Wait::Try),
         (false, _) => Err(Error::invalid_argument(

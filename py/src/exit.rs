@@ -1,7 +1,7 @@
 //! The ends of an interpreter's life.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use pyo3::prelude::*;
@@ -29,9 +29,7 @@ pub(crate) fn end_callbacks(py: Python<'_>) {
     let (passed, seen) = channel::<()>();
     // Runs after every callback posted before; dropping the sender is the message.
     zoolock::binding::post_callback(move || drop(passed));
-    match py.detach(move || seen.recv_timeout(LAST_CALLBACK)) {
-        Ok(()) | Err(RecvTimeoutError::Disconnected | RecvTimeoutError::Timeout) => {}
-    }
+    let _passed_or_too_late = py.detach(move || seen.recv_timeout(LAST_CALLBACK));
 }
 
 /// Closes every session of this process, within the second that R17 gives an exit.

@@ -137,15 +137,14 @@ impl Guard {
         slf
     }
 
-    #[pyo3(signature = (kind, raised, traceback, /))]
+    #[pyo3(signature = (_kind, raised, _traceback, /))]
     fn __exit__(
         &self,
         py: Python<'_>,
-        kind: Option<&Bound<'_, PyAny>>,
+        _kind: Option<&Bound<'_, PyAny>>,
         raised: Option<&Bound<'_, PyAny>>,
-        traceback: Option<&Bound<'_, PyAny>>,
+        _traceback: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let _only_the_instance_is_needed = (kind, traceback);
         self.leave_block(py, raised)
     }
 

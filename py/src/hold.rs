@@ -39,15 +39,14 @@ impl Hold {
         Ok(guard)
     }
 
-    #[pyo3(signature = (kind, raised, traceback, /))]
+    #[pyo3(signature = (_kind, raised, _traceback, /))]
     fn __exit__(
         &self,
         py: Python<'_>,
-        kind: Option<&Bound<'_, PyAny>>,
+        _kind: Option<&Bound<'_, PyAny>>,
         raised: Option<&Bound<'_, PyAny>>,
-        traceback: Option<&Bound<'_, PyAny>>,
+        _traceback: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let _only_the_instance_is_needed = (kind, traceback);
         self.entered.leave(py, self.lock.get().path(), raised)
     }
 

@@ -56,8 +56,8 @@ impl Handle {
 /// locks.
 ///
 /// `with lock as held:` waits for the lock, gives its `Guard`, and releases at the end of the
-/// block. Leaving the block raises `LockLost` if the lock was lost meanwhile and the body itself
-/// did not raise; an exception of the body is never hidden.
+/// block. Leaving the block raises `LockLost` if the lock was lost meanwhile, and `NotHeld` if it
+/// was released inside, unless the body itself raised: its exception is never hidden.
 ///
 /// Without a guard, `release()`, `held` and `fencing_token` act on the hold that the calling
 /// thread took last; if it took none, on the object's only unreleased hold; else they raise
@@ -202,8 +202,7 @@ impl Lock {
         blocking: Option<&Bound<'_, PyAny>>,
         timeout: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
-        let yes = pyo3::types::PyBool::new(py, true);
-        let wait = arguments::acquire_wait(blocking.unwrap_or(&yes), timeout)?;
+        let wait = arguments::acquire_wait(py, blocking, timeout)?;
         match self.attempt(py, wait, None)? {
             Ok(granted) => Ok(granted.is_some()),
             Err(error) if error.kind() == ErrorKind::Timeout => Ok(false),
@@ -259,15 +258,14 @@ impl Lock {
         Ok(guard)
     }
 
-    #[pyo3(signature = (kind, raised, traceback, /))]
+    #[pyo3(signature = (_kind, raised, _traceback, /))]
     fn __exit__(
         &self,
         py: Python<'_>,
-        kind: Option<&Bound<'_, PyAny>>,
+        _kind: Option<&Bound<'_, PyAny>>,
         raised: Option<&Bound<'_, PyAny>>,
-        traceback: Option<&Bound<'_, PyAny>>,
+        _traceback: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let _only_the_instance_is_needed = (kind, traceback);
         self.entered.leave(py, self.handle.path(), raised)
     }
 

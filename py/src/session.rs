@@ -171,15 +171,14 @@ impl Session {
         slf
     }
 
-    #[pyo3(signature = (kind, raised, traceback, /))]
+    #[pyo3(signature = (_kind, raised, _traceback, /))]
     fn __exit__(
         &self,
         py: Python<'_>,
-        kind: Option<&Bound<'_, PyAny>>,
+        _kind: Option<&Bound<'_, PyAny>>,
         raised: Option<&Bound<'_, PyAny>>,
-        traceback: Option<&Bound<'_, PyAny>>,
+        _traceback: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let _not_needed = (kind, traceback);
         let closed = wait::for_outcome(py, self.session.close())?;
         // What the body raised is never hidden.
         if raised.is_some() {
