@@ -40,14 +40,19 @@ fn in_slices<T: Send>(
     py: Python<'_>,
     mut wait: impl FnMut(Duration) -> Option<T> + Send,
 ) -> PyResult<T> {
-    let mut slice = MAIN_THREAD_SLICE;
+    // Most calls are over by then, and need not ask which thread this is.
+    if let Some(outcome) = py.detach(|| wait(MAIN_THREAD_SLICE)) {
+        return Ok(outcome);
+    }
+    let slice = if on_main_thread(py)? {
+        MAIN_THREAD_SLICE
+    } else {
+        OTHER_THREAD_SLICE
+    };
     loop {
+        py.check_signals()?;
         if let Some(outcome) = py.detach(|| wait(slice)) {
             return Ok(outcome);
-        }
-        py.check_signals()?;
-        if slice == MAIN_THREAD_SLICE && !on_main_thread(py)? {
-            slice = OTHER_THREAD_SLICE;
         }
     }
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import threading
@@ -142,18 +143,32 @@ def test_r17_closing_loses_the_guards(
         guard.release()
 
 
-def test_r04_a_callback_outlives_the_guard_object(
+def test_r04_a_guard_dropped_after_its_loss_is_told_of_it(
+    connect: Callable[..., zoolock.Session], path: str
+) -> None:
+    session = connect()
+    first, second = session.mutex(path + "/1").lock(), session.mutex(path + "/2").lock()
+    may_go_on, told = threading.Event(), threading.Event()
+    # Callbacks come one at a time, so that the second has to wait for the first.
+    first.on_lost(lambda: may_go_on.wait(20))
+    second.on_lost(told.set)
+    session.close()
+    assert second.wait_lost(20)
+    del first, second
+    gc.collect()
+    may_go_on.set()
+    assert told.wait(20)
+
+
+def test_r04_a_hold_of_the_lock_object_is_told_of_without_its_guard(
     connect: Callable[..., zoolock.Session], path: str
 ) -> None:
     session = connect()
     lock = session.mutex(path)
     told = threading.Event()
-
-    def enter() -> None:
-        lock.__enter__().on_lost(told.set)
-
-    enter()
-    lock.fencing_token  # noqa: B018 the hold is the lock object's
+    lock.hold().__enter__().on_lost(told.set)
+    gc.collect()
+    assert lock.held
     session.close()
     assert told.wait(20)
 

@@ -193,6 +193,8 @@ def test_r17_closing_takes_no_longer_than_it_may(
 
 def test_r17_a_dropped_session_closes(hosts: str, ensemble: Ensemble) -> None:
     session = zoolock.connect(hosts, exclusive=True)
+    told: queue.Queue[str] = queue.Queue()
+    session.on_state(told.put)
     number = f"0x{session.session_id & (2**64 - 1):x}"
 
     def known() -> bool:
@@ -202,6 +204,7 @@ def test_r17_a_dropped_session_closes(hosts: str, ensemble: Ensemble) -> None:
     del session
     gc.collect()
     eventually(lambda: not known())
+    assert told.get(timeout=20) == "closed"
 
 
 def test_a_session_in_a_cycle_with_its_callback_is_collected(hosts: str) -> None:
