@@ -10,7 +10,6 @@ pub struct Owner(pub(crate) zoolock::Owner);
 impl Owner {
     /// A new owner, different from every other.
     #[napi(constructor)]
-    #[expect(clippy::new_without_default, reason = "each one is different")]
     pub fn new() -> Owner {
         Owner(zoolock::Owner::new())
     }
