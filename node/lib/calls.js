@@ -3,48 +3,58 @@
 const native = require('../native.js')
 const { fromFailure } = require('./errors.js')
 
-/** Calls under way, by number: what each promise of this environment waits for. */
+/** Who hears how a call under way ended, by its number. */
 const waiting = new Map()
-/** Who hears of events that come without a call, by number; held weakly. */
+/** Who hears of other events, by number; held weakly. */
 const listeners = new Map()
 let lastNumber = 0
 
 const calls = new native.Calls(deliver)
 
 /**
- * A promise for a call that `start(calls, number)` begins; `convert` makes its value of the native
- * event. While it is pending the process stays alive.
+ * Makes a call that `start(calls, number)` begins; `convert` makes its value of the native event.
+ * While it is pending the process stays alive.
+ *
+ * Failures are thrown here, after an `await`, so that stack traces name the caller.
  */
-function call(start, convert) {
-  return new Promise((resolve, reject) => begin(start, convert, resolve, reject))
+async function call(start, convert) {
+  return outcome(await new Promise((resolve, reject) => begin(start, resolve, reject)), convert)
 }
 
 /**
  * As `call`, for a call that can be withdrawn: when `signal` aborts, the promise rejects with its
- * reason at once, and what comes of the call afterwards goes to `discard`.
+ * reason at once, and the event that settles the call afterwards goes to `discard`.
  */
-function abortableCall(start, convert, signal, discard) {
-  if (signal === undefined) return call(start, convert)
-  if (signal.aborted) return Promise.reject(signal.reason)
+async function abortableCall(start, convert, signal, discard) {
+  if (signal === undefined) return await call(start, convert)
+  if (signal.aborted) throw signal.reason
+  return outcome(await untilAborted(start, signal, discard), convert)
+}
+
+function outcome(event, convert) {
+  if (event.failure) throw fromFailure(event.failure)
+  return convert(event)
+}
+
+function untilAborted(start, signal, discard) {
   return new Promise((resolve, reject) => {
     const abort = () => {
-      entry.convert = discard
+      waiting.set(number, discard)
       calls.cancel(number)
       reject(signal.reason)
     }
-    const settled = (settle) => (value) => {
+    const unhooked = (settle) => (value) => {
       signal.removeEventListener('abort', abort)
       settle(value)
     }
     signal.addEventListener('abort', abort, { once: true })
-    const { number, entry } = begin(start, convert, settled(resolve), settled(reject))
+    const number = begin(start, unhooked(resolve), unhooked(reject))
   })
 }
 
-function begin(start, convert, resolve, reject) {
+function begin(start, resolve, reject) {
   const number = ++lastNumber
-  const entry = { convert, resolve, reject }
-  waiting.set(number, entry)
+  waiting.set(number, resolve)
   if (waiting.size === 1) calls.keepAlive(true)
   try {
     start(calls, number)
@@ -52,7 +62,7 @@ function begin(start, convert, resolve, reject) {
     forget(number)
     reject(error)
   }
-  return { number, entry }
+  return number
 }
 
 function forget(number) {
@@ -68,10 +78,9 @@ function deliver() {
 }
 
 function settle(event) {
-  const entry = waiting.get(event.call)
+  const resolve = waiting.get(event.call)
   forget(event.call)
-  if (event.failure) entry.reject(fromFailure(event.failure))
-  else entry.resolve(entry.convert(event))
+  resolve(event)
 }
 
 function tell(event) {

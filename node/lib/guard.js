@@ -50,8 +50,8 @@ class Guard {
     if (failure) throw fromFailure(failure)
   }
 
-  release() {
-    return call((calls, number) => this.#native.release(calls, number), () => undefined)
+  async release() {
+    return await call((calls, number) => this.#native.release(calls, number), () => undefined)
   }
 
   async [Symbol.asyncDispose]() {

@@ -27,12 +27,12 @@ class Lock {
   }
 
   async lock(options) {
-    return this.#lock(callOptions('lock', options, this.#reentrant), currentOwner())
+    return await this.#lock(callOptions('lock', options, this.#reentrant), currentOwner())
   }
 
   async tryLock(options) {
     const { signal, owner = currentOwner() } = tryOptions(options, this.#reentrant)
-    return this.#acquire(
+    return await this.#acquire(
       (calls, number) => this.#native.tryLock(calls, number, this.#reentrant ? owner : undefined),
       signal
     )
@@ -42,29 +42,29 @@ class Lock {
     const [given, fn] = args.length > 1 ? args : [undefined, args[0]]
     const options = callOptions('withLock', given, this.#reentrant)
     callback('withLock', 'fn', fn)
-    if (!this.#reentrant) return use(await this.#lock(options), fn)
+    if (!this.#reentrant) return await use(await this.#lock(options), fn)
     const { owner, run } = enter(options.owner)
-    return use(await this.#lock(options, owner), (held) => run(() => fn(held)))
+    return await use(await this.#lock(options, owner), (held) => run(() => fn(held)))
   }
 
-  contenders() {
-    return call(
+  async contenders() {
+    return await call(
       (calls, number) => this.#native.contenders(calls, number),
       (event) => event.contenders
     )
   }
 
-  #lock({ timeoutMs, signal, owner }, otherwise) {
+  async #lock({ timeoutMs, signal, owner }, otherwise) {
     const who = this.#reentrant ? (owner ?? otherwise) : undefined
-    return this.#acquire(
+    return await this.#acquire(
       (calls, number) => this.#native.lock(calls, number, timeoutMs, who),
       signal
     )
   }
 
-  #acquire(start, signal) {
+  async #acquire(start, signal) {
     const guard = ({ granted }) => (granted ? new Guard(key, granted, this) : null)
-    return abortableCall(start, guard, signal, releaseUnwanted)
+    return await abortableCall(start, guard, signal, releaseUnwanted)
   }
 }
 
@@ -135,8 +135,8 @@ class RwLock {
     return this.#read.path
   }
 
-  contenders() {
-    return this.#read.contenders()
+  async contenders() {
+    return await this.#read.contenders()
   }
 }
 

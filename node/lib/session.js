@@ -53,7 +53,7 @@ class Session extends EventEmitter {
   async close(timeoutMs) {
     const byDefault = timeoutMs === undefined || timeoutMs === null
     const limit = byDefault ? undefined : number('close', 'timeoutMs', timeoutMs)
-    return call((calls, id) => this.#native.close(calls, id, limit), () => undefined)
+    return await call((calls, id) => this.#native.close(calls, id, limit), () => undefined)
   }
 
   async [Symbol.asyncDispose]() {
@@ -70,7 +70,7 @@ class Session extends EventEmitter {
 async function connect(hosts, options) {
   const converted = sessionOptions(options)
   const given = hosts === undefined || hosts === null ? undefined : string('connect', 'hosts', hosts)
-  return call(
+  return await call(
     (calls, id) => native.connect(calls, id, given, converted),
     ({ opened }) => new Session(key, opened)
   )

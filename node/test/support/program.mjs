@@ -1,0 +1,42 @@
+// Other processes: small programs that use the package, given as text beside the test.
+
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+
+const index = new URL('../../index.mjs', import.meta.url).href
+
+/**
+ * Starts a program whose body is `source`; `hosts`, `path` and the package's exports are in scope.
+ */
+export function start(source, { hosts, path, args = [] }) {
+  const text = `
+    import { createInterface } from 'node:readline'
+    import * as zoolock from ${JSON.stringify(index)}
+    const { connect, Owner } = zoolock
+    const [hosts, path, ...args] = process.argv.slice(1)
+    ${source}`
+  const child = spawn(
+    process.execPath,
+    ['--input-type=module', '-e', text, '--', hosts, path ?? '', ...args],
+    { stdio: ['pipe', 'pipe', 'inherit'] }
+  )
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  const ended = new Promise((resolve) => {
+    child.on('close', (code, signal) => resolve({ code, signal }))
+  })
+  return {
+    /** The next line that it prints; `undefined` at its end. */
+    line: async () => (await lines.next()).value,
+    say: (text) => child.stdin.write(`${text}\n`),
+    kill: (signal) => child.kill(signal),
+    ended
+  }
+}
+
+/** Runs a program to its end; what it printed, line by line. */
+export async function run(source, about) {
+  const program = start(source, about)
+  const printed = []
+  for (let line; (line = await program.line()) !== undefined; ) printed.push(line)
+  return { printed, ...(await program.ended) }
+}
