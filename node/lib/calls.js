@@ -1,6 +1,7 @@
 'use strict'
 
 const native = require('../native.js')
+const { onAbort } = require('./aborts.js')
 const { fromFailure } = require('./errors.js')
 
 /** Who hears how a call under way ended, by its number. */
@@ -38,16 +39,15 @@ function outcome(event, convert) {
 
 function untilAborted(start, signal, discard) {
   return new Promise((resolve, reject) => {
-    const abort = () => {
+    const unhook = onAbort(signal, () => {
       waiting.set(number, discard)
       calls.cancel(number)
       reject(signal.reason)
-    }
+    })
     const unhooked = (settle) => (value) => {
-      signal.removeEventListener('abort', abort)
+      unhook()
       settle(value)
     }
-    signal.addEventListener('abort', abort, { once: true })
     const number = begin(start, unhooked(resolve), unhooked(reject))
   })
 }

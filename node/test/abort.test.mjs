@@ -76,5 +76,8 @@ test('R05 an abort that crosses the grant leaves either a guard or nothing', asy
     else assert.equal(outcome, abort.signal.reason)
   }
   assert.ok(outcomes.has('DOMException'))
-  await eventually('nobody queues', async () => (await ensemble.children(path)).length === 0)
+  // Granted only when everything that was sent before it is gone.
+  await mutex.withLock(async (held) => {
+    assert.deepEqual(await ensemble.children(path), [held.nodePath.slice(path.length + 1)])
+  })
 })

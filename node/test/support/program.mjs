@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import { after } from 'node:test'
 
 const index = new URL('../../index.mjs', import.meta.url).href
 
@@ -20,6 +21,8 @@ export function start(source, { hosts, path, args = [] }) {
     ['--input-type=module', '-e', text, '--', hosts, path ?? '', ...args],
     { stdio: ['pipe', 'pipe', 'inherit'] }
   )
+  // Does nothing to one that has ended; a test that failed leaves none behind.
+  after(() => child.kill('SIGKILL'))
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
   const ended = new Promise((resolve) => {
     child.on('close', (code, signal) => resolve({ code, signal }))
