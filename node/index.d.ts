@@ -254,7 +254,7 @@ export class Guard {
    * Rejects with `NotHeldError` if it was released before, `LockLostError` if it was lost before.
    */
   release(): Promise<void>
-  /** `release()` unless it was released, for `await using`. */
+  /** `release()` unless it was released, for `await using`; rejects `LockLostError` if it was lost. */
   [Symbol.asyncDispose](): Promise<void>
 }
 

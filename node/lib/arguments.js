@@ -3,6 +3,7 @@
 // Types are checked here, since only JavaScript knows them; what values mean is the core's to
 // judge. Messages never show a value, which might be a secret (R19).
 
+const { isUint8Array } = require('node:util/types')
 const { Owner } = require('../native.js')
 const { invalidArgument } = require('./errors.js')
 
@@ -119,7 +120,7 @@ function count(operation, argument, value) {
 
 function bytes(operation, argument, value) {
   if (typeof value === 'string') return Buffer.from(string(operation, argument, value))
-  if (value instanceof Uint8Array) return Buffer.from(value)
+  if (isUint8Array(value)) return Buffer.from(value)
   throw invalidArgument(operation, argument, 'must be a string or a Uint8Array')
 }
 
@@ -176,8 +177,13 @@ function backoff(operation, argument, value) {
   return exponential ?? fixed
 }
 
+// Not by `instanceof`: test runners have realms of their own.
 function abortSignal(operation, argument, value) {
-  if (!(value instanceof AbortSignal)) {
+  const isOne =
+    typeof value === 'object' &&
+    typeof value.aborted === 'boolean' &&
+    typeof value.addEventListener === 'function'
+  if (!isOne) {
     throw invalidArgument(operation, argument, 'must be an AbortSignal')
   }
   return value

@@ -74,7 +74,7 @@ async function use(guard, fn) {
   try {
     result = await fn(guard)
   } catch (error) {
-    // The business error is what the caller has to see; that the lock was lost is seen by its guard.
+    // The business error is what the caller has to see; the loss is told by the guard.
     await release(guard).catch(() => {})
     throw error
   }

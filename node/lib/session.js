@@ -69,7 +69,8 @@ class Session extends EventEmitter {
 /** Connects; without hosts to those in `ZOOLOCK_HOSTS`, else to `127.0.0.1:2181`. */
 async function connect(hosts, options) {
   const converted = sessionOptions(options)
-  const given = hosts === undefined || hosts === null ? undefined : string('connect', 'hosts', hosts)
+  const byDefault = hosts === undefined || hosts === null
+  const given = byDefault ? undefined : string('connect', 'hosts', hosts)
   return await call(
     (calls, id) => native.connect(calls, id, given, converted),
     ({ opened }) => new Session(key, opened)

@@ -225,3 +225,34 @@ test('a worker thread that is terminated withdraws its calls and frees its locks
   await eventually('its own', async () => (await ensemble.children(`${path}-own`)).length === 0)
   await held.release()
 })
+
+test('a process outlives worker threads that alone used the package', async () => {
+  const path = newPath()
+  const { printed, code } = await run(
+    `import { once } from 'node:events'
+     import { Worker } from 'node:worker_threads'
+     const source = \`
+       const { parentPort, workerData } = require('node:worker_threads')
+       const { connect } = require(workerData.index)
+       connect(workerData.hosts).then(async (session) => {
+         globalThis.held = await session.mutex(workerData.path).lock()
+         globalThis.call = session.mutex(workerData.path).lock()
+         parentPort.postMessage('locked')
+       })\`
+     for (let round = 0; round < 3; round++) {
+       const thread = new Worker(source, { eval: true, workerData: { hosts, path, index: args[0] } })
+       await once(thread, 'message')
+       await thread.terminate()
+     }
+     console.log('alive')`,
+    {
+      hosts,
+      path,
+      args: [fileURLToPath(new URL('../index.cjs', import.meta.url))],
+      imports: ''
+    }
+  )
+  assert.deepEqual(printed, ['alive'])
+  assert.equal(code, 0)
+  assert.deepEqual(await ensemble.children(path), [])
+})

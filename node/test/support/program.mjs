@@ -6,20 +6,21 @@ import { after } from 'node:test'
 
 const index = new URL('../../index.mjs', import.meta.url).href
 
+const imported = `import { connect } from ${JSON.stringify(index)}`
+
 /**
- * Starts a program whose body is `source`; `hosts`, `path` and the package's exports are in scope.
+ * Starts a program whose body is `source`; `hosts`, `path`, `args` and `connect` are in scope.
+ * Without `imports` it does not load the package, hence has no `connect`.
  */
-export function start(source, { hosts, path, args = [] }) {
+export function start(source, { hosts, path, args = [], imports = imported }) {
   const text = `
-    import { createInterface } from 'node:readline'
-    import * as zoolock from ${JSON.stringify(index)}
-    const { connect, Owner } = zoolock
+    ${imports}
     const [hosts, path, ...args] = process.argv.slice(1)
     ${source}`
   const child = spawn(
     process.execPath,
     ['--input-type=module', '-e', text, '--', hosts, path ?? '', ...args],
-    { stdio: ['pipe', 'pipe', 'inherit'] }
+    { stdio: ['ignore', 'pipe', 'inherit'] }
   )
   // Does nothing to one that has ended; a test that failed leaves none behind.
   after(() => child.kill('SIGKILL'))
@@ -30,7 +31,6 @@ export function start(source, { hosts, path, args = [] }) {
   return {
     /** The next line that it prints; `undefined` at its end. */
     line: async () => (await lines.next()).value,
-    say: (text) => child.stdin.write(`${text}\n`),
     kill: (signal) => child.kill(signal),
     ended
   }
