@@ -239,8 +239,10 @@ test('a process outlives worker threads that alone used the package', async () =
          globalThis.call = session.mutex(workerData.path).lock()
          parentPort.postMessage('locked')
        })\`
+     const workerData = { hosts, path, index: args[0] }
+     const options = { eval: true, execArgv: [], workerData }
      for (let round = 0; round < 3; round++) {
-       const thread = new Worker(source, { eval: true, workerData: { hosts, path, index: args[0] } })
+       const thread = new Worker(source, options)
        await once(thread, 'message')
        await thread.terminate()
      }
