@@ -63,6 +63,20 @@ test('R17 process.exit with a lock held and calls pending frees all', async () =
   assert.deepEqual(await ensemble.children(path), [])
 })
 
+test('R17 a process that an exception ends frees its locks', async () => {
+  const path = newPath()
+  const { printed, code } = await run(
+    `const session = await connect(hosts, { sessionTimeoutMs: 60000 })
+     process.on('uncaughtExceptionMonitor', (error) => console.log(error.message))
+     await session.mutex(path).lock()
+     setImmediate(() => { throw new Error('business') })`,
+    { hosts, path }
+  )
+  assert.deepEqual(printed, ['business'])
+  assert.notEqual(code, 0)
+  assert.deepEqual(await ensemble.children(path), [])
+})
+
 test('a pending call keeps the process alive', async () => {
   const path = newPath()
   const held = await session.mutex(path).lock()
