@@ -61,6 +61,19 @@ test('an abort after the grant changes nothing, and no listener is left', async 
   await held.release()
 })
 
+test('R05 a grant that comes to an aborted call is given back', async () => {
+  const path = newPath()
+  const mutex = session.mutex(path)
+  await mutex.withLock(() => {})
+  const abort = new AbortController()
+  const call = mutex.lock({ signal: abort.signal })
+  // The event loop stands still, so the grant waits to be delivered when the signal aborts.
+  while (ensemble.commandAtOnce('children', path).children.length === 0);
+  abort.abort()
+  await rejectsWith(call, abort.signal.reason)
+  await eventually('it is free', async () => (await ensemble.children(path)).length === 0)
+})
+
 test('R05 an abort that crosses the grant leaves either a guard or nothing', async () => {
   const path = newPath()
   const mutex = session.mutex(path)

@@ -1,6 +1,6 @@
 // A real ensemble for one test file: started before its tests, stopped after them.
 
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { connect as openSocket } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -15,22 +15,23 @@ export const SESSION_TIMEOUT_MS = 3000
 class Ensemble {
   #process
   #answers
-  #control
+  #socket
   #last = Promise.resolve()
   #sessions = []
   hosts
   direct
+  control
 
   async start(args) {
     if (!program) throw new Error('ZOOLOCK_ENSEMBLE must name the ensemble program')
     this.#process = spawn(program, ['run', ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
     const ready = await firstLine(this.#process.stdout)
     const { hosts, direct, control } = JSON.parse(ready)
-    Object.assign(this, { hosts, direct })
+    Object.assign(this, { hosts, direct, control })
     const [host, port] = control.split(':')
-    this.#control = openSocket(Number(port), host)
-    await once(this.#control, 'connect')
-    this.#answers = createInterface(this.#control)[Symbol.asyncIterator]()
+    this.#socket = openSocket(Number(port), host)
+    await once(this.#socket, 'connect')
+    this.#answers = createInterface(this.#socket)[Symbol.asyncIterator]()
   }
 
   /** Sends one command; its answer. */
@@ -41,12 +42,18 @@ class Ensemble {
   }
 
   async #command(line) {
-    this.#control.write(`${line}\n`)
+    this.#socket.write(`${line}\n`)
     const { value, done } = await this.#answers.next()
     if (done) throw new Error(`the ensemble ended at: ${line}`)
     const answer = JSON.parse(value)
     if (!answer.ok) throw new Error(`${line}: ${answer.error}`)
     return answer
+  }
+
+  /** As `command`, while the event loop stands still. */
+  commandAtOnce(...words) {
+    const { stdout } = spawnSync(program, ['ctl', this.control, ...words], { encoding: 'utf8' })
+    return JSON.parse(stdout)
   }
 
   async children(path) {
@@ -62,7 +69,7 @@ class Ensemble {
 
   async stop() {
     await Promise.all(this.#sessions.map((session) => session.close()))
-    this.#control.destroy()
+    this.#socket.destroy()
     const ended = once(this.#process, 'exit')
     this.#process.stdin.end()
     await ended
