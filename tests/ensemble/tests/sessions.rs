@@ -2,6 +2,12 @@
 
 mod common;
 
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
 use common::{Client, LONG};
 use zoolock_ensemble::{Ensemble, NodeKind};
 
@@ -35,9 +41,25 @@ fn a_session_expires_behind_a_frozen_link() {
     let ensemble = Ensemble::builder().start().expect("start");
     let host = ensemble.host(1).expect("host");
     let client = Client::connect(&host, 1_000).expect("connect");
+    // It pings, so nothing but the freeze can end its session.
+    let mut stream = client.stream.try_clone().expect("clone");
+    let stop = Arc::new(AtomicBool::new(false));
+    let pinger = thread::spawn({
+        let stop = stop.clone();
+        move || {
+            let ping = [8, -2, common::PING].map(i32::to_be_bytes).concat();
+            while !stop.load(Ordering::SeqCst) && stream.write_all(&ping).is_ok() {
+                thread::sleep(Duration::from_millis(50));
+            }
+        }
+    });
+    let alive = ensemble.wait_expired(client.session, Duration::from_secs(3));
+    assert!(alive.is_err(), "a session that pings should live");
     ensemble
         .expire_by_freeze(client.session, LONG)
         .expect("expire");
+    stop.store(true, Ordering::SeqCst);
+    pinger.join().expect("pinger");
     let sessions = ensemble.sessions().expect("sessions");
     assert!(sessions.iter().all(|known| known.id != client.session));
     Client::to(&ensemble).ping().expect("thawed");
