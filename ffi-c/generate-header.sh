@@ -9,7 +9,8 @@ header=$root/include/zoolock.h
 tools=${CARGO_TARGET_DIR:-$root/target}/tools
 
 if [ "$("$tools/bin/cbindgen" --version 2>/dev/null)" != "cbindgen $version" ]; then
-    cargo install --locked --quiet --version "$version" --root "$tools" cbindgen
+    # Unoptimised: it runs for a moment, and is compiled for long.
+    cargo install --locked --quiet --debug --version "$version" --root "$tools" cbindgen
 fi
 
 generate() {
