@@ -23,7 +23,7 @@ cd "$root"
 
   if [ -z "${ZOOLOCK_PYTHON:-}" ]; then
     python3 -m venv "$work/venv"
-    "$work/venv/bin/pip" install --quiet maturin
+    "$work/venv/bin/pip" install --quiet "$(grep "^maturin==" py/tests/requirements.txt)"
     rm -rf "$work/wheel"
     "$work/venv/bin/maturin" build --quiet --release --manifest-path py/Cargo.toml --out "$work/wheel"
     "$work/venv/bin/pip" install --quiet --force-reinstall --no-deps "$work/wheel"/*.whl
@@ -39,6 +39,7 @@ cd "$root"
 
 exec "$target/release/conformance" \
   --driver c="$work/driver-c" \
+  --driver c-async="$work/driver-c async" \
   --driver python="$ZOOLOCK_PYTHON $here/drivers/python/driver.py" \
   --driver node="node $here/drivers/node/driver.mjs" \
   "$@"

@@ -105,7 +105,8 @@ pub fn builder(request: &Message) -> Result<SessionBuilder, String> {
         builder = builder.exclusive(true);
     }
     if let Some(credentials) = request.get("auth") {
-        builder = builder.auth("digest", credentials);
+        let scheme = request.get("auth_scheme").unwrap_or("digest");
+        builder = builder.auth(scheme, credentials);
     }
     Ok(builder)
 }

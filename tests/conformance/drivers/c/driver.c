@@ -1,4 +1,6 @@
-/* The driver for C: one thread per request, or per logical thread. See the README for the protocol. */
+/* The driver for C: one thread per request, or per logical thread. With the argument `async` locks
+ * are taken by the asynchronous calls, where a logical thread is a zoolock_owner. See the README for
+ * the protocol. */
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -22,7 +24,7 @@ typedef struct request {
 } request;
 
 /* What has a name in this process; never removed but by `drop`, so that pointers stay good. */
-typedef enum { SESSION, MUTEX, REENTRANT, READ, WRITE, GUARD, CANCEL, THREAD } kind;
+typedef enum { SESSION, MUTEX, REENTRANT, READ, WRITE, GUARD, CANCEL, OWNER, THREAD } kind;
 typedef struct named {
   kind kind;
   char *name;
@@ -39,6 +41,7 @@ typedef struct {
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t output_lock = PTHREAD_MUTEX_INITIALIZER;
 static named *table;
+static bool asynchronous;
 
 static void *must(void *memory) {
   if (memory == NULL) abort();
@@ -79,8 +82,8 @@ static void tell(const char *id, const char *word, ...) {
   va_end(pairs);
 }
 
-static void misunderstood(const request *req, const char *problem) {
-  tell(req->id, "misunderstood", "message", problem, NULL);
+static void misunderstood(const char *id, const char *problem) {
+  tell(id, "misunderstood", "message", problem, NULL);
 }
 
 static const char *const KINDS[] = {
@@ -93,24 +96,24 @@ static const char *or_empty(const char *text) {
   return text == NULL ? "" : text;
 }
 
-/* Answers for a status that is not ZOOLOCK_OK; frees the error. */
-static void answer_error(const request *req, zoolock_status status, zoolock_error *err) {
+/* Answers for a status that is not ZOOLOCK_OK. */
+static void answer_error(const char *id, zoolock_status status, const zoolock_error *err) {
   if (status < 1 || status > 14 || zoolock_error_status(err) != status) {
-    misunderstood(req, "status and error disagree");
+    misunderstood(id, "status and error disagree");
   } else {
-    tell(req->id, "error", "kind", KINDS[status], "operation",
+    tell(id, "error", "kind", KINDS[status], "operation",
          or_empty(zoolock_error_operation(err)), "path", or_empty(zoolock_error_path(err)),
          "message", or_empty(zoolock_error_message(err)), NULL);
   }
-  zoolock_error_free(err);
 }
 
 static void answer(const request *req, zoolock_status status, zoolock_error *err) {
   if (status == ZOOLOCK_OK) {
     tell(req->id, "ok", NULL);
   } else {
-    answer_error(req, status, err);
+    answer_error(req->id, status, err);
   }
+  zoolock_error_free(err);
 }
 
 /* ---- names ---- */
@@ -182,7 +185,8 @@ static void do_connect(const request *req) {
     zoolock_session_options_set_identity(options, field(req, "identity"));
   }
   if (field(req, "auth")) {
-    zoolock_session_options_add_auth(options, "digest", field(req, "auth"));
+    const char *scheme = field(req, "auth_scheme");
+    zoolock_session_options_add_auth(options, scheme ? scheme : "digest", field(req, "auth"));
   }
   if (field(req, "exclusive")) {
     zoolock_session_options_set_exclusive(options, true);
@@ -224,21 +228,72 @@ static void do_open(const request *req, kind of) {
   answer(req, status, err);
 }
 
-static zoolock_cancel *cancel_named(const char *name) {
+/* What has this name, made if it is new. */
+static void *made_once(kind of, const char *name) {
   if (name == NULL) return NULL;
   pthread_mutex_lock(&table_lock);
-  named *found = find_locked(CANCEL, name);
+  named *found = find_locked(of, name);
   if (found == NULL) {
-    put_locked(CANCEL, name, zoolock_cancel_new());
+    put_locked(of, name, of == CANCEL ? (void *)zoolock_cancel_new() : (void *)zoolock_owner_new());
     found = table;
   }
   pthread_mutex_unlock(&table_lock);
   return found->value;
 }
 
+static void answer_lock(const char *id, const char *name, zoolock_status status,
+                        zoolock_guard *guard, const zoolock_error *err) {
+  if (status == ZOOLOCK_NOT_ACQUIRED) {
+    tell(id, "none", NULL);
+    return;
+  }
+  if (status != ZOOLOCK_OK) {
+    answer_error(id, status, err);
+    return;
+  }
+  /* The name outlives every callback. */
+  if (zoolock_guard_on_lost(guard, on_lost, copy(name), NULL) != ZOOLOCK_OK) {
+    misunderstood(id, "on_lost failed");
+    return;
+  }
+  put(GUARD, name, guard);
+  char token[32];
+  snprintf(token, sizeof token, "%" PRId64, zoolock_guard_fencing_token(guard));
+  tell(id, "ok", "token", token, "node", or_empty(zoolock_guard_node_path(guard)), NULL);
+}
+
+static void on_locked(zoolock_status status, zoolock_guard *guard, const zoolock_error *err,
+                      void *userdata) {
+  request *asked = userdata;
+  answer_lock(asked->id, field(asked, "guard"), status, guard, err);
+  free(asked->line);
+  free(asked);
+}
+
+/* The request is the callback's from here on. */
+static void do_lock_async(request *req, int64_t timeout_ms) {
+  const char *name = field(req, "lock"), *thread = field(req, "thread");
+  zoolock_cancel *cancel = made_once(CANCEL, field(req, "cancel"));
+  zoolock_owner *fresh = thread == NULL ? zoolock_owner_new() : NULL;
+  zoolock_owner *owner = thread == NULL ? fresh : made_once(OWNER, thread);
+  zoolock_status status = ZOOLOCK_INVALID_ARGUMENT;
+  void *lock;
+  if ((lock = find(MUTEX, name))) {
+    status = zoolock_mutex_lock_async(lock, timeout_ms, cancel, on_locked, req);
+  } else if ((lock = find(REENTRANT, name))) {
+    status = zoolock_reentrant_lock_owned_async(lock, owner, timeout_ms, cancel, on_locked, req);
+  } else if ((lock = find(READ, name))) {
+    status = zoolock_rwlock_read_owned_async(lock, owner, timeout_ms, cancel, on_locked, req);
+  } else if ((lock = find(WRITE, name))) {
+    status = zoolock_rwlock_write_owned_async(lock, owner, timeout_ms, cancel, on_locked, req);
+  }
+  zoolock_owner_free(fresh);
+  if (status != ZOOLOCK_OK) abort();
+}
+
 static void do_lock(const request *req, int64_t timeout_ms) {
   const char *name = field(req, "lock");
-  zoolock_cancel *cancel = cancel_named(field(req, "cancel"));
+  zoolock_cancel *cancel = made_once(CANCEL, field(req, "cancel"));
   zoolock_guard *guard = NULL;
   zoolock_error *err = NULL;
   zoolock_status status;
@@ -252,32 +307,18 @@ static void do_lock(const request *req, int64_t timeout_ms) {
   } else if ((lock = find(WRITE, name))) {
     status = zoolock_rwlock_write(lock, timeout_ms, cancel, &guard, &err);
   } else {
-    misunderstood(req, "there is no such lock");
+    misunderstood(req->id, "there is no such lock");
     return;
   }
-  if (status == ZOOLOCK_NOT_ACQUIRED) {
-    tell(req->id, "none", NULL);
-    return;
-  }
-  if (status == ZOOLOCK_OK) {
-    /* The name outlives every callback. */
-    status = zoolock_guard_on_lost(guard, on_lost, copy(field(req, "guard")), &err);
-  }
-  if (status != ZOOLOCK_OK) {
-    answer_error(req, status, err);
-    return;
-  }
-  put(GUARD, field(req, "guard"), guard);
-  char token[32];
-  snprintf(token, sizeof token, "%" PRId64, zoolock_guard_fencing_token(guard));
-  tell(req->id, "ok", "token", token, "node", or_empty(zoolock_guard_node_path(guard)), NULL);
+  answer_lock(req->id, field(req, "guard"), status, guard, err);
+  zoolock_error_free(err);
 }
 
 static void do_state(const request *req) {
   static const char *const names[] = {"held", "suspended", "lost", "released"};
   zoolock_guard *guard = find(GUARD, field(req, "guard"));
   if (guard == NULL) {
-    misunderstood(req, "there is no such guard");
+    misunderstood(req->id, "there is no such guard");
     return;
   }
   const char *held = zoolock_guard_is_held(guard) ? "yes" : "no";
@@ -288,7 +329,7 @@ static void do_session_state(const request *req) {
   static const char *const names[] = {"connecting", "connected", "suspended", "expired", "closed"};
   zoolock_session *session = find(SESSION, field(req, "session"));
   if (session == NULL) {
-    misunderstood(req, "there is no such session");
+    misunderstood(req->id, "there is no such session");
     return;
   }
   tell(req->id, "ok", "state", names[zoolock_session_state(session)], NULL);
@@ -325,7 +366,7 @@ static void do_contenders(const request *req) {
     status = zoolock_rwlock_contenders(lock, &list, &err);
   }
   if (status != ZOOLOCK_OK) {
-    answer_error(req, status, err);
+    answer(req, status, err);
     return;
   }
   pthread_mutex_lock(&output_lock);
@@ -353,6 +394,14 @@ static void do_close(const request *req) {
 
 static void obey(request *req) {
   const char *verb = req->verb;
+  if (asynchronous && strcmp(verb, "lock") == 0) {
+    do_lock_async(req, number(req, "timeout_ms", -1));
+    return;
+  }
+  if (asynchronous && strcmp(verb, "try") == 0) {
+    do_lock_async(req, 0);
+    return;
+  }
   if (strcmp(verb, "connect") == 0) {
     do_connect(req);
   } else if (strcmp(verb, "mutex") == 0) {
@@ -368,7 +417,7 @@ static void obey(request *req) {
   } else if (strcmp(verb, "try") == 0) {
     do_lock(req, 0);
   } else if (strcmp(verb, "cancel") == 0) {
-    answer(req, zoolock_cancel_cancel(cancel_named(field(req, "cancel"))), NULL);
+    answer(req, zoolock_cancel_cancel(made_once(CANCEL, field(req, "cancel"))), NULL);
   } else if (strcmp(verb, "release") == 0) {
     do_release(req);
   } else if (strcmp(verb, "drop") == 0) {
@@ -382,7 +431,7 @@ static void obey(request *req) {
   } else if (strcmp(verb, "close") == 0) {
     do_close(req);
   } else {
-    misunderstood(req, "no such verb");
+    misunderstood(req->id, "no such verb");
   }
   free(req->line);
   free(req);
@@ -469,7 +518,8 @@ static request *parse(const char *line) {
   return req;
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+  asynchronous = count > 1 && strcmp(arguments[1], "async") == 0;
   char *line = NULL;
   size_t size = 0;
   while (getline(&line, &size, stdin) > 0) {

@@ -51,7 +51,7 @@ async function connect(fields) {
     sessionTimeoutMs: number(fields.session_timeout_ms),
     connectTimeoutMs: number(fields.connect_timeout_ms),
     identity: fields.identity,
-    auth: fields.auth && [{ scheme: 'digest', credentials: fields.auth }],
+    auth: fields.auth && [{ scheme: fields.auth_scheme ?? 'digest', credentials: fields.auth }],
     exclusive: fields.exclusive && true
   })
   session.on('state', (state) => tell('!', 'state', [['state', state]]))

@@ -57,7 +57,7 @@ def connect(fields: dict[str, str]) -> Fields:
     if "identity" in fields:
         options["identity"] = fields["identity"]
     if "auth" in fields:
-        options["auth"] = [("digest", fields["auth"])]
+        options["auth"] = [(fields.get("auth_scheme", "digest"), fields["auth"])]
     if "exclusive" in fields:
         options["exclusive"] = True
     session = zoolock.connect(fields["hosts"], **options)  # type: ignore[arg-type]
