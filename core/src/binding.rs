@@ -20,8 +20,14 @@ pub fn post_callback(job: impl FnOnce() + Send + 'static) {
 /// A path given as bytes.
 ///
 /// # Errors
-/// `InvalidArgument` if it is not UTF-8.
+/// `InvalidArgument` if it is not UTF-8, or no path for a lock (R20).
 pub fn path_from_bytes<'a>(operation: &'static str, bytes: &'a [u8]) -> crate::Result<&'a str> {
-    std::str::from_utf8(bytes)
-        .map_err(|_| crate::Error::invalid_argument(operation, "path", "is not valid UTF-8"))
+    crate::path::validate_bytes(bytes)
+        .map_err(|why| crate::Error::invalid_argument(operation, "path", why))
+}
+
+/// Closes every session of this process, as its normal exit does (R17), within 1 s. For processes
+/// that end without running the C library's exit handlers. Guards are lost.
+pub fn close_all_sessions() {
+    crate::runtime::close_all_sessions();
 }

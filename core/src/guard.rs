@@ -35,7 +35,6 @@ pub(crate) struct GuardCell {
 }
 
 impl GuardCell {
-    #[expect(clippy::too_many_arguments, reason = "one constructor, used once")]
     pub(crate) fn new(
         id: GuardId,
         token: i64,
@@ -121,6 +120,12 @@ impl Guard {
         self.cell.token
     }
 
+    /// What the network thread knows of this guard.
+    #[cfg(test)]
+    pub(crate) fn cell(&self) -> &Arc<GuardCell> {
+        &self.cell
+    }
+
     /// The contender's node, without the session's chroot.
     pub fn node_path(&self) -> &str {
         &self.cell.node_path
@@ -195,7 +200,11 @@ impl Guard {
 
     /// [`release`](Guard::release) for callers that keep the guard: a second one is `NotHeld`.
     pub fn release_shared(&self) -> Pending<()> {
-        let now = clock::now();
+        self.release_at(clock::now())
+    }
+
+    /// [`release_shared`](Guard::release_shared) with the clock read just before.
+    pub(crate) fn release_at(&self, now: Time) -> Pending<()> {
         match self.cell.state(now) {
             GuardState::Released => {
                 return Pending::ready("release", Err(self.not_held("release")));

@@ -24,21 +24,30 @@ struct Sessions {
     all: Vec<Weak<Link>>,
 }
 
+impl Sessions {
+    fn remove(&mut self, config: &SessionConfig, link: &Arc<Link>) {
+        let shared = self.shared.get(config);
+        if shared.is_some_and(|shared| Arc::ptr_eq(shared, link)) {
+            self.shared.remove(config);
+        }
+    }
+}
+
 /// Opens a handle on the session for `config`, starting the session if there is none.
 pub(crate) fn attach(config: &SessionConfig) -> Result<Attachment> {
     let runtime = runtime::get()?;
     let config = config.for_this_process();
     let handle = HandleId::next();
     let mut sessions = runtime.registry.0.lock();
-    if !config.options.exclusive {
-        if let Some(link) = sessions.shared.get(&config) {
-            // The entry is removed, under this lock, before the session stops reading.
-            link.send(Command::Open { handle });
-            return Ok(Attachment {
-                handle,
-                link: Arc::clone(link),
-            });
-        }
+    if !config.options.exclusive
+        && let Some(link) = sessions.shared.get(&config)
+    {
+        // The entry is removed, under this lock, before the session stops reading.
+        link.send(Command::Open { handle });
+        return Ok(Attachment {
+            handle,
+            link: Arc::clone(link),
+        });
     }
     let link = Link::new(runtime.callbacks.clone());
     link.send(Command::Open { handle });
@@ -62,14 +71,13 @@ impl Registry {
         if !link.mailbox().is_empty() {
             return false;
         }
-        if sessions
-            .shared
-            .get(config)
-            .is_some_and(|shared| Arc::ptr_eq(shared, link))
-        {
-            sessions.shared.remove(config);
-        }
+        sessions.remove(config, link);
         true
+    }
+
+    /// Takes a session out of sharing, whoever may want to join it.
+    pub(crate) fn remove(&self, config: &SessionConfig, link: &Arc<Link>) {
+        self.0.lock().remove(config, link);
     }
 
     /// Closes every session; `done` disconnects when all are closed.

@@ -24,7 +24,7 @@ pub(crate) struct Runtime {
     pub(crate) registry: Registry,
 }
 
-type Job = Box<dyn FnOnce() + Send>;
+pub(crate) type Job = Box<dyn FnOnce() + Send>;
 
 /// Brings users' callbacks to their own thread, so that a slow one delays no ping and no lock.
 #[derive(Clone)]
@@ -87,6 +87,13 @@ impl Callbacks {
         Ok(Callbacks(sender))
     }
 
+    /// Callbacks that a test runs itself.
+    #[cfg(test)]
+    pub(crate) fn collected() -> (Callbacks, mpsc::Receiver<Job>) {
+        let (sender, jobs) = mpsc::channel();
+        (Callbacks(sender), jobs)
+    }
+
     pub(crate) fn post(&self, job: Job) {
         // The thread ends only with its last sender.
         let _sent = self.0.send(job);
@@ -123,15 +130,18 @@ fn close_sessions_at_exit() {
 }
 
 extern "C" fn at_exit() {
+    let unwound = std::panic::catch_unwind(close_all_sessions);
+    drop(unwound);
+}
+
+/// Closes every session that this process has open, waiting no longer than an exit may.
+pub(crate) fn close_all_sessions() {
     // A forked child that never used zoolock has no runtime, hence nothing to close (R18).
     let Some(runtime) = RUNTIME.get() else { return };
     if std::thread::current().name() == Some("zoolock-network") {
         return;
     }
-    let unwound = std::panic::catch_unwind(|| {
-        let (all_closed, closed) = completion::<()>();
-        runtime.registry.shut_down(all_closed);
-        let _either = closed.wait(Some(EXIT_TIMEOUT));
-    });
-    drop(unwound);
+    let (all_closed, closed) = completion::<()>();
+    runtime.registry.shut_down(all_closed);
+    let _either = closed.wait(Some(EXIT_TIMEOUT));
 }

@@ -233,7 +233,8 @@ impl Queues {
             .iter()
             .filter_map(|(order, id)| {
                 let node = self.nodes.get(id)?;
-                let number = node.position.as_ref().map_or(i64::MAX, |at| at.number);
+                let number = node.position.as_ref().map(|at| at.number).or(node.former);
+                let number = number.unwrap_or(i64::MAX);
                 matches!(node.user, User::Attempt(_)).then_some((number, *order, *id))
             })
             .collect();

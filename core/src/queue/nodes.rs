@@ -78,6 +78,9 @@ pub(super) struct Node {
     pub(super) phase: Phase,
     pub(super) user: User,
     pub(super) position: Option<Position>,
+    /// The number of the node that the attempt had before, until it has another: attempts that
+    /// queue again do so in their former order (R9), however their nodes went.
+    pub(super) former: Option<i64>,
     pub(super) czxid: i64,
     /// Of a downgraded read: the token of the write lock.
     pub(super) writers_token: Option<i64>,
@@ -121,6 +124,7 @@ impl Queues {
             phase: Phase::Unsent,
             user: User::Attempt(attempt),
             position: None,
+            former: None,
             czxid: 0,
             writers_token: None,
             covered_by: u64::MAX,
@@ -327,6 +331,7 @@ impl Queues {
         };
         node.czxid = stat.czxid;
         node.position = Some(position.clone());
+        node.former = None;
         let (path_id, user) = (node.path, node.user);
         let used_up = position.number < 0 || position.number == i64::from(i32::MAX);
         if let Some(path) = self.paths.get_mut(path_id) {
@@ -631,7 +636,7 @@ impl Queues {
             return;
         };
         node.guid = guid;
-        node.position = None;
+        node.former = node.position.take().map(|at| at.number).or(node.former);
         node.czxid = 0;
         node.covered_by = u64::MAX;
         node.was_in_doubt = false;

@@ -1,6 +1,6 @@
 //! One queue per lock path and family of recipes.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::listing::Listings;
@@ -22,7 +22,7 @@ pub(super) struct PathQueue {
     pub(super) parents: Parents,
     /// Our nodes in the order in which they were, or will be, created.
     pub(super) order: BTreeMap<u64, NodeId>,
-    pub(super) nodes: HashSet<NodeId>,
+    pub(super) nodes: BTreeSet<NodeId>,
     /// How many creates are under way, and how many of those exclude everybody.
     pub(super) creating: usize,
     pub(super) creating_exclusive: usize,
@@ -39,7 +39,7 @@ impl PathQueue {
             listings: Listings::default(),
             parents: Parents::default(),
             order: BTreeMap::new(),
-            nodes: HashSet::new(),
+            nodes: BTreeSet::new(),
             creating: 0,
             creating_exclusive: 0,
             users: 0,

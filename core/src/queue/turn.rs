@@ -39,29 +39,38 @@ impl Queues {
             if covered {
                 self.take_turn(cx, id, fresh);
             } else {
-                self.want_listing_for(path_id, node_covered_by(self, id));
+                self.want_listing_for(path_id, node.covered_by);
             }
             return;
         };
-        let (known, near) = {
-            let seen = path.view.get(&blocker);
-            (
-                seen.is_some_and(|seen| seen.node.is_some() || seen.watch != Watch::None),
-                path.view.blockers(&position, 2) <= 1,
-            )
+        let covered_by = node.covered_by;
+        let near = path.view.blockers(&position, 2) <= 1;
+        let (known, certain) = match path.view.get(&blocker) {
+            None => (false, false),
+            Some(seen) => match seen.node.and_then(|node| self.nodes.get(&node)) {
+                Some(node) => (true, node.user != User::Nobody),
+                None => (seen.watch != Watch::None, seen.watch == Watch::Armed),
+            },
         };
+        let verified = self.is_verified(path_id);
         if let Some(attempt) = self.attempts.get_mut(&attempt_id) {
             attempt.contended = true;
             if matches!(attempt.request.deadline, Deadline::Try(_)) {
-                if self.is_verified(path_id) || fresh {
-                    return self.not_acquired(cx, attempt_id);
+                // "Somebody else has it" has to be true during the call: what an older listing
+                // showed may be long gone.
+                if fresh || (verified && (covered || certain)) {
+                    self.not_acquired(cx, attempt_id);
+                } else if !verified {
+                    self.want_listing(path_id, true);
+                } else if !covered {
+                    self.want_listing_for(path_id, covered_by);
                 }
-                return self.want_listing(path_id, true);
+                return;
             }
         }
         self.watch_own(cx, id);
         if !covered && near {
-            self.want_listing_for(path_id, node_covered_by(self, id));
+            self.want_listing_for(path_id, covered_by);
         }
         if known {
             return;
@@ -350,8 +359,4 @@ impl Queues {
         let hold = Hold::new(id, node.path, node.kind, token, node_path, term.clone());
         self.start_hold(cx, attempt, hold);
     }
-}
-
-fn node_covered_by(queues: &Queues, id: NodeId) -> u64 {
-    queues.nodes.get(&id).map_or(0, |node| node.covered_by)
 }

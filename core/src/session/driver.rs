@@ -24,9 +24,29 @@ const READ_BUFFER: usize = 64 << 10;
 
 /// Serves a session until its last handle is closed.
 pub(crate) async fn run(config: SessionConfig, link: Arc<Link>) {
+    let _ended = Ended {
+        config: config.clone(),
+        link: Arc::clone(&link),
+    };
     let mut driver = Driver::new(Tcp, config, link);
     std::future::poll_fn(|context| driver.poll(context)).await;
-    driver.link.close_mailbox();
+}
+
+/// However the driver ends, a panic included, nobody may wait for it for ever: what is in the
+/// mailbox is answered, and the next handle gets another session.
+struct Ended {
+    config: SessionConfig,
+    link: Arc<Link>,
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        if let Ok(runtime) = runtime::get() {
+            runtime.registry.remove(&self.config, &self.link);
+        }
+        self.link.set_connected(false);
+        self.link.close_mailbox();
+    }
 }
 
 struct Socket<S> {

@@ -45,7 +45,6 @@ pub(crate) enum Reply {
         names: Vec<Vec<u8>>,
         stat: Stat,
     },
-    Stat(Stat),
     Synced,
     Multi(Vec<MultiResult>),
     Empty,
@@ -85,7 +84,6 @@ impl Reply {
                 names: decode_names(reader)?,
                 stat: Stat::decode(reader)?,
             },
-            Operation::SetData => Reply::Stat(Stat::decode(reader)?),
             Operation::Sync => {
                 reader.buffer()?;
                 Reply::Synced

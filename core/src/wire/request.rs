@@ -24,7 +24,6 @@ pub(crate) enum Operation {
     Delete,
     GetData,
     GetChildren2,
-    SetData,
     Sync,
     Multi,
     SetWatches,
@@ -39,7 +38,6 @@ impl Operation {
         match self {
             Operation::Delete => 2,
             Operation::GetData => 4,
-            Operation::SetData => 5,
             Operation::Sync => 9,
             Operation::Ping => 11,
             Operation::GetChildren2 => 12,
@@ -61,7 +59,6 @@ impl Operation {
             Operation::Create2
                 | Operation::CreateContainer
                 | Operation::Delete
-                | Operation::SetData
                 | Operation::Sync
                 | Operation::Multi
         )
@@ -123,11 +120,6 @@ pub(crate) enum Request {
     GetChildren2 {
         path: String,
     },
-    SetData {
-        path: String,
-        data: Vec<u8>,
-        version: i32,
-    },
     Sync {
         path: String,
     },
@@ -171,7 +163,6 @@ impl Request {
             Request::Delete { .. } => Operation::Delete,
             Request::GetData { .. } => Operation::GetData,
             Request::GetChildren2 { .. } => Operation::GetChildren2,
-            Request::SetData { .. } => Operation::SetData,
             Request::Sync { .. } => Operation::Sync,
             Request::Multi(_) => Operation::Multi,
             Request::SetWatches { .. } => Operation::SetWatches,
@@ -190,7 +181,6 @@ impl Request {
             | Request::Delete { path, .. }
             | Request::GetData { path, .. }
             | Request::GetChildren2 { path }
-            | Request::SetData { path, .. }
             | Request::Sync { path }
             | Request::RemoveDataWatches { path } => Some(path),
             Request::Multi(_)
@@ -223,13 +213,6 @@ impl Request {
             }
             Request::GetChildren2 { path } => {
                 writer.string(path).bool(false);
-            }
-            Request::SetData {
-                path,
-                data,
-                version,
-            } => {
-                writer.string(path).buffer(data).i32(*version);
             }
             Request::Sync { path } => {
                 writer.string(path);

@@ -7,13 +7,12 @@ use crate::wire::handshake::ConnectResponse;
 use crate::wire::reply::{Reply, ReplyHeader, WatchEvent};
 use crate::wire::request::Operation;
 
-pub(super) const OPERATIONS: [Operation; 13] = [
+pub(super) const OPERATIONS: [Operation; 12] = [
     Operation::Create2,
     Operation::CreateContainer,
     Operation::Delete,
     Operation::GetData,
     Operation::GetChildren2,
-    Operation::SetData,
     Operation::Sync,
     Operation::Multi,
     Operation::SetWatches,

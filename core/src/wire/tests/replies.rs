@@ -112,11 +112,13 @@ fn data_may_be_null() {
 #[test]
 fn fields_of_the_future_are_passed_over() {
     let body = body(|writer| {
+        writer.buffer(b"data");
         encode_stat(writer, &Stat::default());
         writer.i64(1);
     });
-    let reply = Reply::decode(Operation::SetData, &body);
-    assert_eq!(reply, Ok(Reply::Stat(Stat::default())));
+    let reply = Reply::decode(Operation::GetData, &body);
+    let (data, stat) = (b"data".to_vec(), Stat::default());
+    assert_eq!(reply, Ok(Reply::Data { data, stat }));
 }
 
 #[test]

@@ -71,14 +71,6 @@ fn requests_are_those_of_the_java_client() {
             },
         ),
         ("get-children", Request::GetChildren2 { path: path() }),
-        (
-            "set-data",
-            Request::SetData {
-                path: HELD.into(),
-                data: b"host/2".to_vec(),
-                version: -1,
-            },
-        ),
         ("sync", Request::Sync { path: path() }),
         (
             "delete",
@@ -172,7 +164,6 @@ fn only_what_the_leader_answers_confirms() {
             Operation::Create2,
             Operation::CreateContainer,
             Operation::Delete,
-            Operation::SetData,
             Operation::Sync,
             Operation::Multi,
         ]
