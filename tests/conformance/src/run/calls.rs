@@ -120,6 +120,9 @@ impl Run<'_> {
                 message = message.with(*key, self.text(value)?);
             }
         }
+        if let Some((_, password)) = message.get("auth").and_then(|auth| auth.split_once(':')) {
+            self.secrets.push(password.to_owned());
+        }
         if let Some(thread) = &call.thread {
             message = message.with("thread", thread);
         }

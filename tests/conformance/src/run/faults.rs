@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use zoolock_ensemble::{Action, Link, Message, Moment};
+use zoolock_ensemble::{Action, Link, Message, Moment, Op};
 
 use super::{Run, eventually};
 use crate::scenario::{Fault, ServerFate};
@@ -96,6 +96,36 @@ impl Run<'_> {
         self.trace.add(format!("{variable} is server {server}"));
         self.variables.insert(variable.to_owned(), server);
         Ok(())
+    }
+
+    pub(super) fn leader(&mut self, variable: &str, within: Duration) -> Result<(), String> {
+        let mut leader = String::new();
+        eventually(within, || {
+            leader = self.ensemble.leader().ok_or("no server leads")?.to_string();
+            Ok(())
+        })?;
+        self.trace.add(format!("{variable} is server {leader}"));
+        self.variables.insert(variable.to_owned(), leader);
+        Ok(())
+    }
+
+    pub(super) fn serving(&mut self) -> Result<(), String> {
+        self.ensemble
+            .wait_serving(SERVING)
+            .map_err(|error| error.to_string())
+    }
+
+    /// Requests that depend on time and not on what is done are left out.
+    pub(super) fn requests(&mut self, most: u64) -> Result<(), String> {
+        let counts = self.ensemble.log().counts();
+        self.trace.add(format!("requests: {counts:?}"));
+        let by_time = [Op::Ping, Op::Connect, Op::Sync];
+        let counted = counts.iter().filter(|(op, _)| !by_time.contains(op));
+        let total: u64 = counted.map(|(_, count)| count).sum();
+        if total <= most {
+            return Ok(());
+        }
+        Err(format!("{total} requests: {counts:?}"))
     }
 
     pub(super) fn expire(&mut self, node: &str, within: Duration) -> Result<(), String> {

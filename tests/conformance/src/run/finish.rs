@@ -16,6 +16,7 @@ impl Run<'_> {
         }
         self.exit_all()?;
         self.told_once()?;
+        self.kept_secrets()?;
         self.watcher.nothing_left(LEFT)
     }
 
@@ -25,6 +26,18 @@ impl Run<'_> {
             if !actor.has_ended() {
                 actor.resume()?;
                 actor.exit(USUAL)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whatever an actor writes, its credentials are not in it (R19).
+    fn kept_secrets(&self) -> Result<(), String> {
+        for line in self.trace.lines() {
+            let is_theirs = line.contains(" < ") || line.contains(" stderr: ");
+            let betrayed = |secret: &String| line.contains(secret.as_str());
+            if is_theirs && self.secrets.iter().any(betrayed) {
+                return Err(format!("an actor tells its credentials: {line}"));
             }
         }
         Ok(())

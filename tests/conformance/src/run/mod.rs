@@ -46,6 +46,8 @@ struct Run<'a> {
     started: BTreeMap<String, Started>,
     beliefs: Beliefs,
     cut: Option<Cut>,
+    /// What must not be told by anyone (R19).
+    secrets: Vec<String>,
     /// Guards whose release succeeded: nobody may be told that they were lost.
     released: BTreeSet<Name>,
 }
@@ -78,6 +80,7 @@ pub fn run(
         started: BTreeMap::new(),
         beliefs: Beliefs::default(),
         cut: None,
+        secrets: Vec::new(),
         released: BTreeSet::new(),
     };
     let outcome = run
@@ -135,6 +138,13 @@ impl Run<'_> {
             Action::CutDone => self.cut_done(within),
             Action::Server { server, fate } => self.server(&self.text(server)?, *fate),
             Action::Find { variable, node } => self.find(variable, &self.text(node)?, within),
+            Action::Leader { variable } => self.leader(variable, within),
+            Action::Serving => self.serving(),
+            Action::MarkRequests => {
+                self.ensemble.log().clear();
+                Ok(())
+            }
+            Action::Requests { most } => self.requests(*most),
             Action::Expire { node } => self.expire(&self.text(node)?, within),
             Action::Queue { path, wanted } => {
                 let wanted = self.texts(wanted)?;

@@ -76,6 +76,14 @@ pub enum Action {
     Expire { node: String },
     /// Notes which server the owner of a node is connected to.
     Find { variable: String, node: String },
+    /// Notes which server leads.
+    Leader { variable: String },
+    /// Every server that runs serves.
+    Serving,
+    /// Requests of locks are counted from here on.
+    MarkRequests,
+    /// No more than so many requests of locks since then.
+    Requests { most: u64 },
     /// Something is done to the link between clients and a server.
     Link { server: String, fault: Fault },
     /// The link is cut at the next reply to an operation, which does not arrive.
@@ -169,7 +177,10 @@ impl Scenario {
         self.steps.iter().any(|step| {
             matches!(
                 step.action,
-                Action::Link { .. } | Action::Cut { .. } | Action::Server { .. }
+                Action::Link { .. }
+                    | Action::Cut { .. }
+                    | Action::Server { .. }
+                    | Action::MarkRequests
             )
         })
     }

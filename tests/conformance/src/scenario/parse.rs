@@ -251,6 +251,14 @@ fn observe(words: &[&str], actors: &[String]) -> Parsed<Action> {
             variable: owned(variable),
             node: owned(node),
         },
+        ["find", variable, "leader"] => Action::Leader {
+            variable: owned(variable),
+        },
+        ["servers", "serve"] => Action::Serving,
+        ["requests", "mark"] => Action::MarkRequests,
+        ["requests", "at-most", most] => Action::Requests {
+            most: most.parse().map_err(|_| format!("`{most}` is no number"))?,
+        },
         ["link", server, "cut", op] => Action::Cut {
             server: owned(server),
             op: owned(op),
