@@ -110,3 +110,15 @@ pub fn groups(jobs: Vec<Job>) -> Vec<Group> {
     let all = disturbed.into_iter().chain([several, calm]);
     all.filter(|group| !group.jobs.is_empty()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scenario_can_be_read() {
+        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios"));
+        let scenarios = read(folder).unwrap();
+        assert!(scenarios.len() > 60);
+    }
+}

@@ -4,7 +4,8 @@ import gc
 import queue
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 from urllib.parse import quote, unquote
 
 import zoolock
@@ -37,7 +38,7 @@ output = threading.Lock()
 naming = threading.Lock()
 
 
-def tell(ident: str, word: str, fields: Fields = []) -> None:
+def tell(ident: str, word: str, fields: Iterable[tuple[str, object]] = ()) -> None:
     """Write one line."""
     line = " ".join([ident, word, *(f"{key}={quote(str(value))}" for key, value in fields)])
     with output:
@@ -49,8 +50,8 @@ def seconds(milliseconds: str | None) -> float | None:
     return None if milliseconds is None else float(milliseconds) / 1000
 
 
-def connect(fields: dict[str, str]) -> Fields:
-    options: dict[str, object] = {}
+def connect_options(fields: dict[str, str]) -> dict[str, Any]:
+    options: dict[str, Any] = {}
     for name in ("session_timeout", "connect_timeout"):
         if f"{name}_ms" in fields:
             options[name] = seconds(fields[f"{name}_ms"])
@@ -60,7 +61,11 @@ def connect(fields: dict[str, str]) -> Fields:
         options["auth"] = [(fields.get("auth_scheme", "digest"), fields["auth"])]
     if "exclusive" in fields:
         options["exclusive"] = True
-    session = zoolock.connect(fields["hosts"], **options)  # type: ignore[arg-type]
+    return options
+
+
+def connect(fields: dict[str, str]) -> Fields:
+    session = zoolock.connect(fields["hosts"], **connect_options(fields))
     session.on_state(lambda state: tell("!", "state", [("state", state)]))
     sessions[fields["session"]] = session
     return []
@@ -68,14 +73,14 @@ def connect(fields: dict[str, str]) -> Fields:
 
 def open_lock(verb: str, fields: dict[str, str]) -> Fields:
     session = sessions[fields["session"]]
-    options = {key: fields[key] for key in ("naming", "data") if key in fields}
+    options: Any = {key: fields[key] for key in ("naming", "data") if key in fields}
     path = fields["path"]
     if verb == "mutex":
-        lock: zoolock.Lock = session.mutex(path, **options)  # type: ignore[arg-type]
+        lock: zoolock.Lock = session.mutex(path, **options)
     elif verb == "reentrant":
-        lock = session.reentrant_mutex(path, **options)  # type: ignore[arg-type]
+        lock = session.reentrant_mutex(path, **options)
     else:
-        lock = getattr(session.rwlock(path, **options), verb)  # type: ignore[arg-type]
+        lock = getattr(session.rwlock(path, **options), verb)
     locks[fields["lock"]] = lock
     return []
 
@@ -119,12 +124,16 @@ def state(fields: dict[str, str]) -> Fields:
     return [("held", "yes" if guard.held else "no"), ("state", guard.state)]
 
 
-def contenders(fields: dict[str, str]) -> Fields:
+def contender_fields(contenders: list[zoolock.Contender]) -> Fields:
     def text(one: zoolock.Contender) -> str:
         holds = "holds" if one.holds else "waits"
         return f"{holds},{one.sequence},{one.session_id},{one.node_path},{one.identity}"
 
-    return [("contender", text(one)) for one in locks[fields["lock"]].contenders()]
+    return [("contender", text(one)) for one in contenders]
+
+
+def contenders(fields: dict[str, str]) -> Fields:
+    return contender_fields(locks[fields["lock"]].contenders())
 
 
 def close(fields: dict[str, str]) -> Fields:
@@ -167,7 +176,7 @@ def obey(ident: str, verb: str, fields: dict[str, str]) -> None:
     except zoolock.Error as error:
         about = [("operation", error.operation), ("path", error.path or "")]
         tell(ident, "error", [("kind", kind_of(error)), *about, ("message", str(error))])
-    except Exception as error:  # noqa: BLE001: the runner shows it, and expects it nowhere
+    except Exception as error:  # The runner shows it, and expects it nowhere.
         tell(ident, "misunderstood", [("message", repr(error))])
     else:
         tell(ident, "none" if answer is None else "ok", answer or [])
