@@ -53,6 +53,14 @@ impl Listings {
     pub(super) fn next_number(&self) -> u64 {
         self.sent + 1
     }
+
+    /// Whether a listing under way will show a create that the listing of this number covers. One
+    /// that went with its connection will not.
+    pub(super) fn will_show(&self, covered_by: u64) -> bool {
+        self.under_way
+            .iter()
+            .any(|listing| listing.number >= covered_by)
+    }
 }
 
 impl Queues {

@@ -123,13 +123,13 @@ impl Queues {
             .is_some_and(|path| path.listings.verified == Some(self.generation))
     }
 
-    /// Wants a listing that covers a create: one sent since then, or a new one.
+    /// Wants a listing that covers a create: one under way that was sent since then, or a new one.
     fn want_listing_for(&mut self, id: PathId, covered_by: u64) {
-        let next = self
+        let coming = self
             .paths
             .get(id)
-            .map_or(0, |path| path.listings.next_number());
-        if covered_by >= next {
+            .is_some_and(|path| path.listings.will_show(covered_by));
+        if !coming {
             self.want_new_listing(id, false);
         }
     }

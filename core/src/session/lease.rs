@@ -50,6 +50,14 @@ impl Lease {
         self.answered.clear();
     }
 
+    /// A handshake has resumed the session where only a quorum's word renews the lease: a leader cut
+    /// off together with us answers handshakes until it steps down.
+    pub(crate) fn moved(&mut self, sent: Time, session_timeout: Duration) {
+        self.session_timeout = session_timeout;
+        self.learnt = Some(sent);
+        self.answered.clear();
+    }
+
     /// A request sent at `sent` was answered at `at`; `confirmed` if the answer can only have come
     /// from the leader. `sent` is read before the system call that sends, `at` after the one that
     /// receives.

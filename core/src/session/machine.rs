@@ -13,7 +13,7 @@ use crate::wire::code::Code;
 use crate::wire::frames::{FrameBuffer, MAX_FRAME};
 use crate::wire::handshake::{ConnectRequest, ConnectResponse, SessionPassword};
 use crate::wire::reply::{Reply, ReplyHeader, WatchEvent, WatchEventKind, multi_failure};
-use crate::wire::request::{AUTH_XID, MultiOperation, NOTIFICATION_XID, Request};
+use crate::wire::request::{AUTH_XID, MultiOperation, NOTIFICATION_XID, Operation, Request};
 
 /// The oldest server that has everything the locks need (R20).
 const OLDEST: Version = Version(3, 5, 5);
@@ -214,6 +214,11 @@ impl<T> Machine<T> {
 
     pub(crate) fn confirms_by_write(&self) -> bool {
         self.settings.confirmation == LeaseConfirmation::Write
+    }
+
+    /// Whether guards believe that were promised writes, which only a quorum answers.
+    fn renews_by_quorum(&self) -> bool {
+        self.confirms_by_write() && self.believing
     }
 
     /// Sends a request on the present connection; without one it is `NotSent` at once.
@@ -578,12 +583,21 @@ impl<T> Machine<T> {
         }
         let granted = u64::try_from(response.timeout_ms).unwrap_or(0);
         self.session_timeout = Duration::from_millis(granted);
-        self.lease.handshake(sent, self.session_timeout);
+        let by_quorum = self.renews_by_quorum();
+        if resumed && by_quorum {
+            self.lease.moved(sent, self.session_timeout);
+        } else {
+            self.lease.handshake(sent, self.session_timeout);
+        }
         self.identity = Some(Identity {
             id: response.session_id,
             password: response.password,
         });
         let mut connection = Connection::new(dial, server, sent, now);
+        if resumed && by_quorum {
+            // The lease still counts from the last connection: a write is due at once.
+            connection.last_confirming = sent.minus(self.session_timeout / 6);
+        }
         for (scheme, credentials) in &self.settings.auth {
             let request = Request::Auth {
                 scheme: scheme.clone(),
@@ -816,7 +830,9 @@ impl<T> Machine<T> {
         } else {
             Outcome::Refused(header.code)
         };
-        let confirmed = request.operation.is_confirming() && is_confirmed(&outcome);
+        let confirmed = request.operation.is_confirming()
+            && is_confirmed(&outcome)
+            && !(request.operation == Operation::Sync && self.renews_by_quorum());
         self.lease.answered(request.sent, now, confirmed);
         self.settle(request, outcome);
         Ok(())
@@ -888,3 +904,7 @@ fn is_confirmed(outcome: &Outcome) -> bool {
         Outcome::InDoubt | Outcome::NotSent => false,
     }
 }
+
+#[cfg(test)]
+#[path = "machine_tests.rs"]
+mod tests;
