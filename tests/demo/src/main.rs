@@ -50,7 +50,14 @@ fn demo() -> Result<Vec<String>, String> {
     );
     let scratch = Scratch::create()?;
     let witness = scratch.0.join("holder");
-    let history = run::run(&settings, &servers.hosts, &lock_path, &witness)?;
+    let witness = witness
+        .to_str()
+        .ok_or("the temporary folder's name is not UTF-8")?;
+    let history = run::run(
+        |language| settings.command(language),
+        [&servers.hosts, &lock_path, witness],
+        settings.time,
+    )?;
 
     let mut problems = history.problems;
     let left = servers.contenders_left(&lock_path)?;

@@ -1,13 +1,12 @@
 //! One run: workers of all languages take turns on one lock while their holds are shown.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use crate::clock;
 use crate::hold::Hold;
 use crate::language::Language;
-use crate::settings::Settings;
 use crate::timeline;
 use crate::worker::{Event, Worker};
 
@@ -23,33 +22,33 @@ pub(crate) struct History {
     pub(crate) problems: Vec<String>,
 }
 
-/// Runs the workers against `hosts`; prints each hold when it is reported.
+/// Runs a worker of each language, started by its command, for `time`; `args` are what all workers take. Prints each
+/// hold when it is reported.
 pub(crate) fn run(
-    settings: &Settings,
-    hosts: &str,
-    lock_path: &str,
-    witness: &Path,
+    command: impl Fn(Language) -> Result<Vec<PathBuf>, String>,
+    args: [&str; 3],
+    time: Duration,
 ) -> Result<History, String> {
-    let witness = witness
-        .to_str()
-        .ok_or("the temporary folder's name is not UTF-8")?;
     let (events, inbox) = channel();
     let mut workers = Vec::new();
     for language in Language::ALL {
-        let command: Vec<PathBuf> = settings.command(language)?;
-        let args = [hosts, lock_path, witness];
-        workers.push(Worker::start(language, &command, &args, events.clone())?);
+        workers.push(Worker::start(
+            language,
+            &command(language)?,
+            &args,
+            events.clone(),
+        )?);
     }
     drop(events);
     wait_ready(&inbox)?;
 
     let start = clock::now();
-    let nanos = u64::try_from(settings.time.as_nanos()).map_err(|_| "SECONDS is too large")?;
+    let nanos = u64::try_from(time.as_nanos()).map_err(|_| "SECONDS is too large")?;
     println!("{}", timeline::heading());
     for worker in &mut workers {
         worker.let_loose(start + nanos)?;
     }
-    let mut history = follow(&inbox, start, settings.time + END);
+    let mut history = follow(&inbox, start, time + END);
     for worker in &mut workers {
         if !history.ended.contains(&worker.language) {
             worker.kill();
@@ -118,5 +117,60 @@ fn follow(inbox: &Receiver<(Language, Event)>, start: u64, limit: Duration) -> F
             }
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return followed,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIME: Duration = Duration::from_millis(10);
+
+    /// Workers that run one shell script, which knows its language as `$0` and the workers' arguments as `$1` to `$3`.
+    fn scripted(script: &str) -> impl Fn(Language) -> Result<Vec<PathBuf>, String> {
+        move |language| {
+            let words = ["sh", "-c", script, language.name()];
+            Ok(words.iter().map(PathBuf::from).collect())
+        }
+    }
+
+    #[test]
+    fn every_hold_of_every_worker_is_collected() {
+        let script = r#"
+            echo ready; read end
+            for token in 1 2; do
+                echo "hold token=$token asked=1 entered=2 left=3 state=held met=none"
+            done"#;
+        let history = run(scripted(script), ["h", "p", "w"], TIME).unwrap();
+        assert_eq!(history.problems, Vec::<String>::new());
+        assert_eq!(history.holds.len(), 2 * Language::ALL.len());
+    }
+
+    #[test]
+    fn a_worker_that_fails_at_its_end_is_a_problem() {
+        let script = "echo ready; read end; [ $0 != python ]";
+        let history = run(scripted(script), ["h", "p", "w"], TIME).unwrap();
+        assert_eq!(history.problems.len(), 1, "{:?}", history.problems);
+        assert!(history.problems[0].contains("python"));
+    }
+
+    #[test]
+    fn a_worker_that_talks_nonsense_is_a_problem() {
+        let script = "echo ready; read end; echo hold everything";
+        let history = run(scripted(script), ["h", "p", "w"], TIME).unwrap();
+        assert_eq!(history.problems.len(), Language::ALL.len());
+    }
+
+    #[test]
+    fn a_worker_that_does_not_connect_ends_the_demo() {
+        let script = "[ $0 != node ] || exit 1; echo ready; read end";
+        let error = run(scripted(script), ["h", "p", "w"], TIME).unwrap_err();
+        assert!(error.contains("node"), "{error}");
+    }
+
+    #[test]
+    fn workers_get_the_arguments() {
+        let script = r#"[ "$1 $2 $3" = "h p w" ] && echo ready; read end"#;
+        assert!(run(scripted(script), ["h", "p", "w"], TIME).is_ok());
     }
 }

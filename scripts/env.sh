@@ -1,0 +1,8 @@
+# Sourced by the scripts: where things are.
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$ROOT" || exit 1
+TARGET=${CARGO_TARGET_DIR:-target}
+case $TARGET in /*) ;; *) TARGET=$ROOT/$TARGET ;; esac
+export CARGO_TARGET_DIR=$TARGET
+VENV=$TARGET/venv
+PYTHON=$VENV/bin/python

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# `make lint`: formatting, warnings, types, and that generated files are as they would be generated now.
+set -uo pipefail
+. "$(dirname "$0")/env.sh"
+
+scripts/tools.sh || exit 1
+passed=0 failed=0
+step() { # NAME COMMAND…
+    local name=$1
+    shift
+    echo "== $name"
+    if "$@" </dev/null; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $name"
+    fi
+}
+
+step "cargo fmt" cargo fmt --all --check
+step "cargo clippy" cargo clippy --workspace --all-targets -- -D warnings
+step "C and C++, header" ffi-c/lint.sh
+step "Python" py/lint.sh
+step "Node" node/lint.sh
+
+echo
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# `make test`: every suite, collected in one report, then which rules of the contract were shown. All suites run even
+# when one fails. Suites may be named to run only those; then the table is not complete and the outcome a failure.
+set -uo pipefail
+. "$(dirname "$0")/env.sh"
+
+scripts/tools.sh || exit 1
+cargo build --release -p zoolock-ensemble || exit 1
+export ZOOLOCK_ENSEMBLE=$TARGET/release/ensemble
+export ZOOLOCK_TEST_REPORT=$TARGET/test-report.txt
+outputs=$TARGET/test-outputs
+mkdir -p "$outputs"
+: >"$ZOOLOCK_TEST_REPORT"
+
+lines() { wc -l <"$ZOOLOCK_TEST_REPORT"; }
+
+suite() { # NAME COMMAND…: a script that reports its tests itself
+    local name=$1 before status
+    shift
+    before=$(lines)
+    echo "== $name"
+    "$@" </dev/null | tee "$outputs/$name"
+    status=${PIPESTATUS[0]}
+    scripts/report.py check "$name" "$status" "$outputs/$name" "$ZOOLOCK_TEST_REPORT" "$before"
+}
+
+crate() { # PACKAGE
+    local name=$1 before status
+    before=$(lines)
+    echo "== $name"
+    cargo test --no-fail-fast -p "$name" </dev/null | tee "$outputs/$name"
+    status=${PIPESTATUS[0]}
+    scripts/report.py libtest "$name" "$outputs/$name" "$ZOOLOCK_TEST_REPORT"
+    scripts/report.py check "$name" "$status" "$outputs/$name" "$ZOOLOCK_TEST_REPORT" "$before"
+}
+
+suite scripts python3 scripts/report_test.py
+for package in zoolock zoolock-ensemble zoolock-demo zoolock-bench; do crate "$package"; done
+suite c ffi-c/test.sh
+suite python py/test.sh
+suite node node/test.sh
+suite conformance tests/conformance/run.sh
+
+echo
+exec scripts/report.py table "$ZOOLOCK_TEST_REPORT"
