@@ -1,4 +1,5 @@
 # Sourced by the scripts: where things are.
+# shellcheck shell=bash disable=SC2034
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$ROOT" || exit 1
 TARGET=${CARGO_TARGET_DIR:-target}

@@ -2,15 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
-/// Names and values, for a person and for the results file. What cannot be found out is left out.
-pub(crate) fn describe(python: &str, node: &str) -> BTreeMap<&'static str, String> {
+/// Names and values, for a person and for the results file; `data` is where the servers write. What cannot be found out is left out.
+pub(crate) fn describe(data: &Path, python: &str, node: &str) -> BTreeMap<&'static str, String> {
+    let data = data.to_string_lossy();
     let facts = [
         ("processor", field("/proc/cpuinfo", "model name")),
         ("memory", field("/proc/meminfo", "MemTotal")),
         ("cores", cores()),
         ("system", first_line("uname", &["-srm"])),
+        (
+            "filesystem",
+            first_line("stat", &["--file-system", "--format=%T", &data]),
+        ),
         ("rustc", first_line("rustc", &["--version"])),
         ("cc", first_line("cc", &["--version"])),
         ("java", first_line("java", &["--version"])),

@@ -54,7 +54,7 @@ fn bench() -> Result<(), String> {
         .fsync(fsync)
         .start()
         .map_err(|error| error.to_string())?;
-    let machine = machine::describe(&settings.python, &settings.node);
+    let machine = machine::describe(ensemble.dir(), &settings.python, &settings.node);
     for (name, value) in &machine {
         println!("{name:<10} {value}");
     }

@@ -2,8 +2,14 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
 
 use serde::Deserialize;
+
+/// A thousand cycles on a slow disk, and then some.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What a program says of a block of cycles.
 #[derive(Debug, Deserialize)]
@@ -17,7 +23,7 @@ pub(crate) struct Program {
     name: String,
     child: Child,
     stdin: Option<ChildStdin>,
-    stdout: BufReader<ChildStdout>,
+    lines: Receiver<std::io::Result<String>>,
 }
 
 impl Program {
@@ -33,11 +39,13 @@ impl Program {
             .map_err(|error| format!("cannot start {path}: {error}"))?;
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().ok_or("no standard output")?;
+        let (sender, lines) = channel();
+        thread::spawn(move || pass_on(stdout, &sender));
         let mut program = Program {
             name: name.to_owned(),
             child,
             stdin,
-            stdout: BufReader::new(stdout),
+            lines,
         };
         match program.line()?.as_str() {
             "ready" => Ok(program),
@@ -59,6 +67,11 @@ impl Program {
     /// Lets it close its session and end.
     pub(crate) fn finish(mut self) -> Result<(), String> {
         drop(self.stdin.take());
+        match self.lines.recv_timeout(PATIENCE) {
+            Err(RecvTimeoutError::Disconnected) => {}
+            Err(RecvTimeoutError::Timeout) => return Err(format!("{} did not end", self.name)),
+            Ok(line) => return Err(format!("{} ended with {line:?}", self.name)),
+        }
         let status = self
             .child
             .wait()
@@ -70,11 +83,23 @@ impl Program {
     }
 
     fn line(&mut self) -> Result<String, String> {
-        let mut line = String::new();
-        match self.stdout.read_line(&mut line) {
-            Ok(0) => Err(format!("{} ended", self.name)),
-            Ok(_) => Ok(line.trim_end().to_owned()),
-            Err(error) => Err(format!("{}: {error}", self.name)),
+        match self.lines.recv_timeout(PATIENCE) {
+            Ok(Ok(line)) => Ok(line),
+            Ok(Err(error)) => Err(format!("{}: {error}", self.name)),
+            Err(RecvTimeoutError::Disconnected) => Err(format!("{} ended", self.name)),
+            Err(RecvTimeoutError::Timeout) => Err(format!(
+                "{} said nothing for {} s",
+                self.name,
+                PATIENCE.as_secs()
+            )),
+        }
+    }
+}
+
+fn pass_on(stdout: ChildStdout, to: &Sender<std::io::Result<String>>) {
+    for line in BufReader::new(stdout).lines() {
+        if to.send(line).is_err() {
+            return;
         }
     }
 }
