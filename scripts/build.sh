@@ -13,7 +13,8 @@ compile() { # OUTPUT SOURCE
 compile "$TARGET/release/demo-worker-c" tests/demo/workers/worker.c
 compile "$TARGET/release/bench-c" tests/bench/programs/cycle.c
 
-scripts/venv.sh
+# Python: the wheel, in py/.venv. The file finds its own place by the name that it was run under.
+sh -c '. "$0"' py/env.sh
 
 # Node: the package in its own folder, found from the programs by its name.
 (cd node && { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund; } && npm run --silent build) >&2

@@ -5,5 +5,6 @@ cd "$ROOT" || exit 1
 TARGET=${CARGO_TARGET_DIR:-target}
 case $TARGET in /*) ;; *) TARGET=$ROOT/$TARGET ;; esac
 export CARGO_TARGET_DIR=$TARGET
-VENV=$TARGET/venv
+# Where py/env.sh installs the wheel and its tools.
+VENV=$ROOT/py/.venv
 PYTHON=$VENV/bin/python

@@ -21,6 +21,10 @@ step "cargo fmt" cargo fmt --all --check
 step "cargo clippy" cargo clippy --workspace --all-targets -- -D warnings
 step "C and C++, header" ffi-c/lint.sh
 step "Python" py/lint.sh
+programs=(scripts tests/demo/workers tests/bench/programs)
+step "programs, ruff" "$VENV/bin/ruff" check --config py/pyproject.toml --extend-ignore D1,S101 "${programs[@]}"
+step "programs, format" "$VENV/bin/ruff" format --check --config py/pyproject.toml "${programs[@]}"
+step "programs, mypy" "$VENV/bin/mypy" --config-file= --strict --scripts-are-modules "${programs[@]}"
 step "Node" node/lint.sh
 
 echo

@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """Collects the results of all test suites in one file, and sums them up.
 
-The file has a line for each test: `ok SUITE NAME` or `FAIL SUITE NAME`. A suite that crashes, runs nothing, or says
-something else at its end than its lines do gets a FAIL line of its own, so that silence never passes for success.
+The file has a line for each test: `ok SUITE NAME` or `FAIL SUITE NAME`. A suite that crashes, runs
+nothing, or says something else at its end than its lines do gets a FAIL line of its own, so that
+silence never passes for success.
 
-report.py libtest SUITE OUTPUT REPORT   adds the tests that cargo's OUTPUT tells of
-report.py check SUITE STATUS OUTPUT REPORT LINES_BEFORE   holds the suite's lines against its exit STATUS and its end
-report.py table REPORT   prints which rules of the contract were tested, and the sum
+report.py libtest SUITE OUTPUT REPORT
+    adds the tests that cargo's OUTPUT tells of
+report.py check SUITE STATUS OUTPUT REPORT LINES_BEFORE
+    holds the suite's lines against its exit STATUS and its end
+report.py table REPORT
+    prints which rules of the contract were tested, and the sum
 """
 
 from __future__ import annotations
@@ -44,7 +48,8 @@ def libtest(output: str) -> tuple[list[tuple[bool, str]], list[str]]:
     seen = Counter(ok for ok, _ in tests)
     if (seen[True], seen[False]) != (passed, failed):
         problems.append(
-            f"{seen[True]} tests were seen to pass and {seen[False]} to fail; {passed} and {failed} were counted"
+            f"{seen[True]} tests were seen to pass and {seen[False]} to fail; "
+            f"{passed} and {failed} were counted"
         )
     return tests, problems
 
@@ -70,11 +75,15 @@ def check(status: int, output: str, lines: list[str]) -> list[str]:
 
 
 def rules_of(name: str) -> list[int]:
+    """The rules that a test's name says it shows."""
     return [int(number) for number in RULE.findall(name)]
 
 
 def table(report: str) -> tuple[list[str], int, int]:
-    """The lines to print, and how many passed and failed. A rule without a passed test counts as a failure."""
+    """The lines to print, and how many passed and failed.
+
+    A rule without a passed test counts as a failure.
+    """
     entries = [line.split(" ", 2) for line in report.splitlines()]
     rows = [f"{'rule':<5} {'passed':>6} {'failed':>6}  suites"]
     untested = 0

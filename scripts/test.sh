@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # `make test`: every suite, collected in one report, then which rules of the contract were shown. All suites run even
-# when one fails. Suites may be named to run only those; then the table is not complete and the outcome a failure.
+# when one fails.
 set -uo pipefail
 . "$(dirname "$0")/env.sh"
 
-scripts/tools.sh || exit 1
-cargo build --release -p zoolock-ensemble || exit 1
+scripts/build.sh >&2 || exit 1
+# The suites need not build these again.
 export ZOOLOCK_ENSEMBLE=$TARGET/release/ensemble
+export ZOOLOCK_C_LIB=$TARGET/release ZOOLOCK_PYTHON=$PYTHON ZOOLOCK_NODE=$ROOT/node
 export ZOOLOCK_TEST_REPORT=$TARGET/test-report.txt
 outputs=$TARGET/test-outputs
 mkdir -p "$outputs"

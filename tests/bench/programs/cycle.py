@@ -1,6 +1,7 @@
 """The uncontended cycle in Python: cycle.py sync|aio HOSTS LOCK_PATH.
 
-For each number on standard input, that many cycles, and one line of times (nanoseconds) and fencing tokens.
+For each number on standard input, that many cycles, and one line of times (nanoseconds) and
+fencing tokens.
 """
 
 from __future__ import annotations

@@ -5,14 +5,14 @@ worker.py HOSTS LOCK_PATH WITNESS; the time to stop comes on standard input.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
+from pathlib import Path
 
 import zoolock
 
 
-def work(held: zoolock.Guard, asked: int, witness: str) -> str:
+def work(held: zoolock.Guard, asked: int, witness: Path) -> str:
     """The critical section.
 
     Whoever is alone in it can make the witness, a link that names its holder's token.
@@ -20,13 +20,13 @@ def work(held: zoolock.Guard, asked: int, witness: str) -> str:
     entered = time.monotonic_ns()
     token = held.fencing_token
     try:
-        os.symlink(str(token), witness)
+        witness.symlink_to(str(token))
         met = "none"
     except FileExistsError:
-        met = os.readlink(witness)
+        met = str(witness.readlink())
     time.sleep((30 + asked // 1000 % 100) / 1000)
     if met == "none":
-        os.unlink(witness)
+        witness.unlink()
     left = time.monotonic_ns()
     state = "held" if held.held else "lost"
     return f"hold {token=} {asked=} {entered=} {left=} state={state} met={met}"
@@ -42,7 +42,7 @@ def main(hosts: str, path: str, witness: str) -> None:
             report = ""
             try:
                 with lock.hold(timeout=(end - asked) / 1e9) as held:
-                    report = work(held, asked, witness)
+                    report = work(held, asked, Path(witness))
             except zoolock.LockTimeout:
                 break
             except zoolock.LockLost:
