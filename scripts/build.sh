@@ -13,11 +13,29 @@ compile() { # OUTPUT SOURCE
 compile "$TARGET/release/demo-worker-c" tests/demo/workers/worker.c
 compile "$TARGET/release/bench-c" tests/bench/programs/cycle.c
 
-# Python: the wheel, in py/.venv. The file finds its own place by the name that it was run under.
-sh -c '. "$0"' py/env.sh
+# Wheel and addon are packed by tools that start from scratch each time, so only when something is newer.
+stale() { # STAMP SOURCE…
+    local stamp=$1
+    shift
+    [ ! -e "$stamp" ] || [ -n "$(find "$@" -type f -newer "$stamp" -not -path '*/__pycache__/*' -print -quit)" ]
+}
+shared=(Cargo.toml Cargo.lock core/Cargo.toml core/src)
 
-# Node: the package in its own folder, found from the programs by its name.
-(cd node && { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund; } && npm run --silent build) >&2
+# Python: the wheel, in py/.venv. The file finds its own place by the name that it was run under.
+if stale "$VENV/built" "${shared[@]}" py/{env.sh,Cargo.toml,pyproject.toml,src,python,tests/requirements.txt}; then
+    # shellcheck disable=SC2016
+    sh -c '. "$0"' py/env.sh
+    touch "$VENV/built"
+fi
+
+# Node: the addon, in the package's own folder, which the programs find by the package's name.
+if stale node/node_modules/.package-lock.json node/package-lock.json; then
+    (cd node && npm ci --no-audit --no-fund)
+fi
+if stale node/node_modules/.built "${shared[@]}" node/{Cargo.toml,build.rs,package.json,src}; then
+    (cd node && npm run --silent build)
+    touch node/node_modules/.built
+fi
 for programs in tests/demo/workers tests/bench/programs; do
     mkdir -p "$programs/node_modules"
     ln -sfn ../../../../node "$programs/node_modules/zoolock"

@@ -8,3 +8,5 @@ export CARGO_TARGET_DIR=$TARGET
 # Where py/env.sh installs the wheel and its tools.
 VENV=$ROOT/py/.venv
 PYTHON=$VENV/bin/python
+# Of a crate that only the tests' observer uses.
+export CARGO_FUTURE_INCOMPAT_REPORT_FREQUENCY=never

@@ -12,14 +12,14 @@ import sys
 import time
 
 import zoolock
-import zoolock.aio
+from zoolock import aio
 
 
 def show(nanos: list[int], tokens: list[int]) -> None:
     print(json.dumps({"nanos": nanos, "tokens": tokens}), flush=True)
 
 
-def sync(hosts: str, path: str) -> None:
+def synchronous(hosts: str, path: str) -> None:
     with zoolock.connect(hosts) as session:
         lock = session.mutex(path)
         print("ready", flush=True)
@@ -34,8 +34,8 @@ def sync(hosts: str, path: str) -> None:
             show(nanos, tokens)
 
 
-async def aio(hosts: str, path: str) -> None:
-    async with await zoolock.aio.connect(hosts) as session:
+async def asynchronous(hosts: str, path: str) -> None:
+    async with await aio.connect(hosts) as session:
         lock = session.mutex(path)
         print("ready", flush=True)
         while line := await asyncio.to_thread(sys.stdin.readline):
@@ -52,6 +52,6 @@ async def aio(hosts: str, path: str) -> None:
 if __name__ == "__main__":
     mode, hosts, path = sys.argv[1:]
     if mode == "aio":
-        asyncio.run(aio(hosts, path))
+        asyncio.run(asynchronous(hosts, path))
     else:
-        sync(hosts, path)
+        synchronous(hosts, path)
