@@ -32,9 +32,9 @@ fi
 if stale node/node_modules/.package-lock.json node/package-lock.json; then
     (cd node && npm ci --no-audit --no-fund)
 fi
-if stale node/node_modules/.built "${shared[@]}" node/{Cargo.toml,build.rs,package.json,src}; then
+addons=(node/*.node)
+if stale "${addons[0]}" "${shared[@]}" node/{Cargo.toml,build.rs,package.json,src}; then
     (cd node && npm run --silent build)
-    touch node/node_modules/.built
 fi
 for programs in tests/demo/workers tests/bench/programs; do
     mkdir -p "$programs/node_modules"
