@@ -5,6 +5,7 @@ set -euo pipefail
 
 scripts/tools.sh
 cargo build --release -p zoolock-ensemble -p zoolock-c -p zoolock-demo -p zoolock-bench
+"$TARGET/release/ensemble" setup
 
 # C: linked to the shared library where it was built.
 compile() { # OUTPUT SOURCE
