@@ -20,13 +20,11 @@ pub(crate) fn all(settings: &Settings) -> Result<Vec<Candidate>, String> {
         command: command.iter().map(|&word| word.to_owned()).collect(),
         target,
     };
-    let python = [settings.python.as_str(), &program("cycle.py")];
     Ok(vec![
         candidate("rust-async", 1.05, &[&rust, "async"]),
         candidate("rust-blocking", 1.05, &[&rust, "blocking"]),
         candidate("c", 1.05, &[&settings.c]),
-        candidate("python", 1.10, &[python[0], python[1], "sync"]),
-        candidate("python-aio", 1.10, &[python[0], python[1], "aio"]),
+        candidate("python", 1.10, &[&settings.python, &program("cycle.py")]),
         candidate("node", 1.15, &[&settings.node, &program("cycle.mjs")]),
     ])
 }
