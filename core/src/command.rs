@@ -8,6 +8,7 @@ use crate::config::Acl;
 use crate::contender::Contender;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard::Guard;
+use crate::handle::Session;
 use crate::owner::Owner;
 use crate::queue::names::{Family, Kind, Naming};
 use crate::stats::LockStats;
@@ -100,6 +101,8 @@ impl GrantTo {
 pub(crate) struct LockRequest {
     pub(crate) attempt: AttemptId,
     pub(crate) handle: HandleId,
+    /// Stays open as long as the attempt waits, and the guard lives.
+    pub(crate) session: Session,
     pub(crate) target: Arc<LockTarget>,
     pub(crate) kind: Kind,
     /// Whom re-entrancy counts for; a plain mutex has none.

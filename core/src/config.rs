@@ -25,7 +25,7 @@ impl fmt::Debug for Secret {
 }
 
 /// One entry of an access control list.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct AclEntry {
     /// ZooKeeper's permission bits: READ 1, WRITE 2, CREATE 4, DELETE 8, ADMIN 16.
     pub permissions: u32,
@@ -33,6 +33,21 @@ pub struct AclEntry {
     pub scheme: String,
     /// The identity within the scheme, such as `anyone` or `user:hash`.
     pub id: String,
+}
+
+/// Leaves out the id of a `digest` entry: it contains a fast hash of the password (R19).
+impl fmt::Debug for AclEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id = match self.scheme.as_str() {
+            "digest" => "(hidden)",
+            _ => &self.id,
+        };
+        f.debug_struct("AclEntry")
+            .field("permissions", &self.permissions)
+            .field("scheme", &self.scheme)
+            .field("id", &id)
+            .finish()
+    }
 }
 
 /// Who may do what with the nodes that zoolock creates.

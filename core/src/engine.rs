@@ -169,6 +169,12 @@ impl Engine {
             Command::Open { handle } => {
                 self.handles.insert(handle);
                 self.ever_opened = true;
+                // The session goes on for it: whoever closed the last handle before it waits for
+                // contenders to be deleted instead.
+                for (until, then) in std::mem::take(&mut self.goodbyes) {
+                    let (queues, _) = self.parts(now);
+                    queues.await_deletions(|_| true, until, then);
+                }
             }
             Command::Connect { until, then } => self.connect(until, then),
             Command::Lock(request) => {

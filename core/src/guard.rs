@@ -11,6 +11,7 @@ use std::time::Duration;
 use crate::clock::{self, Time};
 use crate::command::{Command, GuardId, LockTarget};
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::Session;
 use crate::lease_term::LeaseTerm;
 use crate::link::Link;
 use crate::pending::Pending;
@@ -105,12 +106,15 @@ impl GuardCell {
 /// In a forked child an inherited guard is lost (R18).
 pub struct Guard {
     cell: ManuallyDrop<Arc<GuardCell>>,
+    /// A handle closes when it is dropped with all guards; held by nobody else, it is held here.
+    _session: Session,
 }
 
 impl Guard {
-    pub(crate) fn new(cell: Arc<GuardCell>) -> Guard {
+    pub(crate) fn new(cell: Arc<GuardCell>, session: Session) -> Guard {
         Guard {
             cell: ManuallyDrop::new(cell),
+            _session: session,
         }
     }
 

@@ -133,6 +133,7 @@ impl StateCell {
             .push((handle, Listener::Watch(Arc::clone(&queue))));
         StateWatch {
             queue,
+            process: crate::process::id(),
             ended: false,
         }
     }
@@ -156,9 +157,12 @@ impl Listener {
     }
 }
 
-/// The changes of a session's state from the moment it was made on, every one, in order.
+/// The changes of a session's state from the moment it was made on, every one, in order. In a
+/// forked child there are none (R18).
 pub struct StateWatch {
     queue: Arc<Mutex<WatchQueue>>,
+    /// No other process may take the queue's lock.
+    process: u32,
     ended: bool,
 }
 
@@ -169,16 +173,19 @@ impl StateWatch {
             return None;
         }
         let state = std::future::poll_fn(|context| {
+            if self.process != crate::process::id() {
+                return Poll::Ready(None);
+            }
             let mut queue = self.queue.lock();
             match queue.changes.pop_front() {
-                Some(state) => Poll::Ready(state),
+                Some(state) => Poll::Ready(Some(state)),
                 None => {
                     queue.waker = Some(context.waker().clone());
                     Poll::Pending
                 }
             }
         })
-        .await;
+        .await?;
         self.ended = state == SessionState::Closed;
         Some(state)
     }
@@ -187,6 +194,7 @@ impl StateWatch {
     pub(crate) fn closed() -> StateWatch {
         StateWatch {
             queue: Arc::default(),
+            process: crate::process::id(),
             ended: true,
         }
     }

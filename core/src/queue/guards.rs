@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::attempts::Attempt;
 use super::names::Kind;
-use super::nodes::{Closer, NodeId, Release, ReleaseId, User};
+use super::nodes::{Closer, Node, NodeId, Release, ReleaseId, User};
 use super::owners::OwnerKey;
 use super::paths::PathId;
 use super::timers::Timer;
@@ -125,7 +125,7 @@ impl Queues {
         self.guards.insert(cell.id, id);
         hold.guards
             .push((attempt.request.handle, Arc::clone(&cell)));
-        Some(Guard::new(cell))
+        Some(Guard::new(cell, attempt.request.session.clone()))
     }
 
     // ---- release ----
@@ -268,10 +268,20 @@ impl Queues {
         let error = crate::link::closed("lock");
         self.fail_all(cx, Some(handle), &error);
         self.fail_queries(Some(handle));
+        self.await_deletions(|node| node.handle == handle, until, then);
+    }
+
+    /// Answers when the nodes among `those` that nobody needs any more are deleted, or at `until`.
+    pub(crate) fn await_deletions(
+        &mut self,
+        those: impl Fn(&Node) -> bool,
+        until: Time,
+        then: Then<()>,
+    ) {
         let left = self
             .nodes
             .iter()
-            .filter(|(_, node)| node.handle == handle && node.user == User::Nobody)
+            .filter(|(_, node)| node.user == User::Nobody && those(node))
             .map(|(id, _)| *id)
             .collect();
         let id = self.next_id();

@@ -69,7 +69,7 @@ pub(super) enum User {
     Nobody,
 }
 
-pub(super) struct Node {
+pub(crate) struct Node {
     pub(super) path: PathId,
     pub(super) target: Arc<LockTarget>,
     pub(super) handle: HandleId,

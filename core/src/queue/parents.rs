@@ -15,7 +15,7 @@ const CREATE_REPLY: usize = 512;
 #[derive(Default)]
 pub(super) struct Parents {
     unanswered: usize,
-    /// The first answer that was neither success nor "exists", and for which ancestor.
+    /// Why the ancestors below the last that is there could not be made, and which one it was.
     trouble: Option<(String, Code)>,
     /// Whether the lock path itself is there now.
     made: bool,
@@ -84,7 +84,11 @@ impl Queues {
         let parents = &mut queue.parents;
         parents.unanswered = parents.unanswered.saturating_sub(1);
         match outcome {
-            Outcome::Done(_) | Outcome::Refused(Code::NODE_EXISTS) => parents.made = is_last,
+            Outcome::Done(_) | Outcome::Refused(Code::NODE_EXISTS) => {
+                parents.made = is_last;
+                // So everything above is there, whatever was denied or missing on the way.
+                parents.trouble = None;
+            }
             Outcome::Refused(Code::UNIMPLEMENTED) => parents.plain_next = true,
             // Tried again, whole.
             Outcome::Refused(Code::THROTTLED_OP) | Outcome::InDoubt | Outcome::NotSent => {
@@ -92,8 +96,9 @@ impl Queues {
             }
             Outcome::Refused(code) => {
                 // NoAuth on an ancestor that is there is no error; if it is not, what lies below
-                // cannot be made, and the first denial is the reason.
-                if parents.trouble.is_none() {
+                // is answered with NoNode, and the denial above is the reason. Any other answer
+                // shows that the ancestor's parent is there.
+                if parents.trouble.is_none() || *code != Code::NO_NODE {
                     parents.trouble = Some((ancestor, *code));
                 }
             }

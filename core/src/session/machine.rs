@@ -904,3 +904,7 @@ fn is_confirmed(outcome: &Outcome) -> bool {
         Outcome::InDoubt | Outcome::NotSent => false,
     }
 }
+
+#[cfg(test)]
+#[path = "machine_tests.rs"]
+mod tests;

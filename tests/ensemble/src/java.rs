@@ -54,6 +54,9 @@ pub(crate) fn compile_tools(cache: &Path, jars: &[PathBuf]) -> Result<PathBuf> {
     javac
         .args(["-nowarn", "-encoding", "UTF-8", "-cp"])
         .arg(class_path(jars.iter().map(PathBuf::as_path)))
+        // Some jars have sources beside their classes, which today's compilers refuse.
+        .arg("-sourcepath")
+        .arg(&partial)
         .arg("-d")
         .arg(&partial);
     for (name, text) in SOURCES {
