@@ -10,6 +10,7 @@
 //! The model is compared with a real ZooKeeper 3.9.5 in `tests/compare.rs`.
 
 pub mod model;
+pub mod server;
 mod wire;
 
 pub use wire::code::Code;

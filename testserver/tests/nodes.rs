@@ -237,10 +237,7 @@ fn containers_are_reaped_when_empty() {
     sim.ask(a, CREATE, &create("/used/x", b"", &open(), 0));
     sim.ask(a, DELETE, &path_and_number("/used/x", -1));
     sim.ask(a, CREATE, &create("/full/x", b"", &open(), 0));
-    assert_eq!(
-        sim.cluster.node("/new").unwrap().stat.ephemeral_owner,
-        i64::MIN
-    );
+    assert!(sim.cluster.node("/new").unwrap().is_container);
     sim.pass_ms(59_999);
     assert!(sim.cluster.node("/used").is_some());
     sim.pass_ms(1);

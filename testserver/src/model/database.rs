@@ -59,7 +59,7 @@ impl Node {
         }
     }
 
-    /// The stat as told: clients see deletions counted as well.
+    /// The stat as told: clients see deletions counted as well, and not which nodes are containers.
     pub(crate) fn stat(&self) -> Stat {
         let length = |length: usize| i32::try_from(length).unwrap_or(i32::MAX);
         let children = length(self.children.len());
@@ -67,8 +67,17 @@ impl Node {
             cversion: self.stored.cversion.wrapping_mul(2).wrapping_sub(children),
             data_length: length(self.data.as_ref().map_or(0, |data| data.len())),
             num_children: children,
+            ephemeral_owner: match self.stored.ephemeral_owner {
+                CONTAINER => 0,
+                owner => owner,
+            },
             ..self.stored
         }
+    }
+
+    /// The session of an ephemeral node, [`CONTAINER`], or 0.
+    pub(crate) fn owner(&self) -> i64 {
+        self.stored.ephemeral_owner
     }
 
     /// The counter behind sequential names.

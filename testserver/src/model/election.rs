@@ -51,7 +51,7 @@ impl Cluster {
                 let linked = leader.leading().is_some_and(|leading| {
                     leading.term == following.term && leading.links.contains_key(&server)
                 });
-                !linked && !(leader.cut_off && leader.is_running())
+                !(linked || leader.cut_off && leader.is_running())
             }
             Role::Looking { .. } | Role::Stopped => false,
         };

@@ -54,7 +54,7 @@ impl Cluster {
         if let Role::Following(following) = &mut self.servers[server].role {
             following.touched.insert(session, timeout_ms);
         }
-        self.to_leader(server, ToLeader::Work(work));
+        self.tell_leader(server, ToLeader::Work(work));
     }
 
     fn resume_session(
@@ -83,7 +83,7 @@ impl Cluster {
             session,
             timeout_ms,
         };
-        self.to_leader(server, question);
+        self.tell_leader(server, question);
     }
 
     fn attach(&mut self, id: ConnectionId, server: usize, session: i64) {

@@ -1,5 +1,6 @@
 //! Takes apart what clients send.
 
+use super::acl::Id;
 use super::connection::{Phase, Waiting};
 use super::digest;
 use super::server::{Role, Task, ToLeader, Work};
@@ -68,7 +69,7 @@ impl Cluster {
         };
         if !op::is_known(op) {
             // Not in its turn: the server does not even queue it.
-            let reply = Writer::reply(xid, 0, Code::UNIMPLEMENTED).finish();
+            let reply = Writer::reply(xid, -1, Code::UNIMPLEMENTED).finish();
             self.send(id, reply);
             return self.close(id);
         }
@@ -108,7 +109,7 @@ impl Cluster {
             task,
             standing: Ok(()),
         };
-        self.to_leader(through, ToLeader::Work(work));
+        self.tell_leader(through, ToLeader::Work(work));
     }
 
     /// Every request keeps the session alive; a follower reports that to the leader later. False if the server knows
@@ -142,7 +143,11 @@ impl Cluster {
         };
         let code = match (scheme.as_deref(), self.connections.get_mut(&id)) {
             (Some("digest"), Some(connection)) => {
-                connection.add_id(digest::identity(credentials.unwrap_or_default()));
+                let identity = digest::identity(credentials.unwrap_or_default());
+                if self.settings.super_digest.as_ref() == Some(&identity.id) {
+                    connection.add_id(Id::new("super", ""));
+                }
+                connection.add_id(identity);
                 Code::OK
             }
             // Known already from the address.

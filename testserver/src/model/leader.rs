@@ -12,7 +12,7 @@ use crate::wire::request::Request;
 
 impl Cluster {
     /// Hands something to the leader of this server, which may be itself.
-    pub(super) fn to_leader(&mut self, server: usize, message: ToLeader) {
+    pub(super) fn tell_leader(&mut self, server: usize, message: ToLeader) {
         match &self.servers[server].role {
             Role::Leading(_) => self.at_leader(server, server, message),
             Role::Following(following) => {
@@ -51,12 +51,12 @@ impl Cluster {
                 let valid = leading.tracker.touch(session, timeout_ms, now);
                 leading.tracker.set_owner(session, from);
                 let answer = ToFollower::Revalidated { connection, valid };
-                self.to_follower(leader, from, answer);
+                self.tell_follower(leader, from, answer);
             }
         }
     }
 
-    pub(super) fn to_follower(&mut self, leader: usize, follower: usize, content: ToFollower) {
+    pub(super) fn tell_follower(&mut self, leader: usize, follower: usize, content: ToFollower) {
         let due = self.now + self.servers[follower].lag;
         let received = self.delivers(leader, follower);
         if let Some(leading) = self.servers[leader].leading_mut()
@@ -110,7 +110,10 @@ impl Cluster {
                 .blocked
                 .front()
                 .is_some_and(|work| has_majority || matches!(work.task, Task::Sync { .. }));
-            let Some(work) = leading.blocked.pop_front_if(|_| can) else {
+            if !can {
+                break;
+            }
+            let Some(work) = leading.blocked.pop_front() else {
                 break;
             };
             self.perform(leader, work);
@@ -132,7 +135,7 @@ impl Cluster {
                         xid,
                         path,
                     };
-                    self.to_follower(leader, follower, answer);
+                    self.tell_follower(leader, follower, answer);
                 }
             }
             _ => {
@@ -154,7 +157,7 @@ impl Cluster {
             Task::Reap { path } => match database.node(path) {
                 None => Txn::Error(Code::NO_NODE),
                 Some(node) if !node.children.is_empty() => Txn::Error(Code::NOT_EMPTY),
-                Some(node) if !matches!(node.stat().ephemeral_owner, 0 | CONTAINER) => {
+                Some(node) if !matches!(node.owner(), 0 | CONTAINER) => {
                     Txn::Error(Code::BAD_VERSION)
                 }
                 Some(_) => Txn::Delete { path: path.clone() },
@@ -187,7 +190,7 @@ impl Cluster {
             txn,
         });
         for follower in followers {
-            self.to_follower(leader, follower, ToFollower::Commit(entry.clone()));
+            self.tell_follower(leader, follower, ToFollower::Commit(entry.clone()));
         }
         self.apply(leader, &entry)
     }

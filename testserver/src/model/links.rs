@@ -105,7 +105,14 @@ impl Cluster {
             for packet in &mut link.to_follower {
                 packet.received = true;
             }
-            let Some(packet) = link.to_follower.pop_front_if(|packet| packet.due <= now) else {
+            if link
+                .to_follower
+                .front()
+                .is_none_or(|packet| packet.due > now)
+            {
+                break;
+            }
+            let Some(packet) = link.to_follower.pop_front() else {
                 break;
             };
             self.at_follower(follower, term, packet.content);
@@ -137,7 +144,7 @@ impl Cluster {
             }
             ToFollower::Ping => {
                 let touched = std::mem::take(&mut following.touched);
-                self.to_leader(follower, ToLeader::Pong(touched));
+                self.tell_leader(follower, ToLeader::Pong(touched));
             }
         }
     }
@@ -147,7 +154,7 @@ impl Cluster {
             self.take_forwarded(id);
             let zxid = self.servers[server].database.zxid;
             let mut reply = Writer::reply(xid, zxid, Code::OK);
-            reply.buffer(path.map(str::as_bytes));
+            reply.nullable_string(path);
             self.send(id, reply.finish());
             self.drain(id);
         }

@@ -83,7 +83,7 @@ impl Cluster {
         match request {
             Request::Ping => {}
             Request::Sync { path } => {
-                reply.buffer(path.as_deref().map(str::as_bytes));
+                reply.nullable_string(path.as_deref());
             }
             Request::Exists { path, watch } => {
                 let path = path.ok_or(Code::MARSHALLING_ERROR)?;

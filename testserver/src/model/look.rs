@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::acl::Acl;
 use super::connection::Phase;
-use super::database::Database;
+use super::database::{CONTAINER, Database, Node};
 use super::server;
 use super::stat::Stat;
 use super::{Cluster, ConnectionId};
@@ -16,6 +16,8 @@ pub struct NodeInfo {
     pub data: Vec<u8>,
     pub stat: Stat,
     pub acl: Vec<Acl>,
+    /// Clients cannot see this.
+    pub is_container: bool,
 }
 
 /// A session.
@@ -46,6 +48,17 @@ pub enum Role {
     Stopped,
 }
 
+impl NodeInfo {
+    fn of(node: &Node) -> Self {
+        NodeInfo {
+            data: node.data.as_deref().unwrap_or_default().to_vec(),
+            stat: node.stat(),
+            acl: node.acl.to_vec(),
+            is_container: node.owner() == CONTAINER,
+        }
+    }
+}
+
 impl Cluster {
     /// The leader's data; without one, that of the server that has seen most.
     pub(super) fn truth(&self) -> &Database {
@@ -62,21 +75,13 @@ impl Cluster {
 
     /// A node.
     pub fn node(&self, path: &str) -> Option<NodeInfo> {
-        self.truth().node(path).map(|node| NodeInfo {
-            data: node.data.as_deref().unwrap_or_default().to_vec(),
-            stat: node.stat(),
-            acl: node.acl.to_vec(),
-        })
+        self.truth().node(path).map(NodeInfo::of)
     }
 
     /// A node as this server has it.
     pub fn node_at(&self, server: usize, path: &str) -> Option<NodeInfo> {
-        let node = self.servers.get(server)?.database.node(path)?;
-        Some(NodeInfo {
-            data: node.data.as_deref().unwrap_or_default().to_vec(),
-            stat: node.stat(),
-            acl: node.acl.to_vec(),
-        })
+        let server = self.servers.get(server)?;
+        server.database.node(path).map(NodeInfo::of)
     }
 
     /// The sessions that have not ended.

@@ -97,7 +97,7 @@ impl Preparation<'_> {
         let stat = node.stat();
         Ok(Record {
             acl: node.acl.clone(),
-            owner: stat.ephemeral_owner,
+            owner: node.owner(),
             version: stat.version,
             aversion: stat.aversion,
             sequence: node.sequence(),

@@ -27,6 +27,8 @@ pub struct Settings {
     pub max_frame: usize,
     /// How long an election takes once a majority looks for a leader, and how long a server needs to join one: 500 ms.
     pub election: Duration,
+    /// `user:base64(sha1("user:password"))` of an administrator to whom no access control list applies.
+    pub super_digest: Option<String>,
     /// Wall-clock time at the model's time 0, in milliseconds since 1970. Only `ctime` and `mtime` show it.
     pub epoch_ms: i64,
 }
@@ -44,6 +46,7 @@ impl Default for Settings {
             container_never_used: Duration::from_secs(300),
             max_frame: 0xf_ffff,
             election: Duration::from_millis(500),
+            super_digest: None,
             epoch_ms: 1_700_000_000_000,
         }
     }

@@ -13,7 +13,7 @@ pub struct Stat {
     /// Creations and deletions of children: unlike the counter behind sequential names, which counts creations only.
     pub cversion: i32,
     pub aversion: i32,
-    /// The session of an ephemeral node, `i64::MIN` for a container, else 0.
+    /// The session of an ephemeral node, else 0.
     pub ephemeral_owner: i64,
     pub data_length: i32,
     pub num_children: i32,

@@ -126,7 +126,7 @@ impl Cluster {
             .map(|leading| leading.links.keys().copied().collect())
             .unwrap_or_default();
         for follower in followers {
-            self.to_follower(leader, follower, ToFollower::Ping);
+            self.tell_follower(leader, follower, ToFollower::Ping);
         }
     }
 }

@@ -174,8 +174,24 @@ fn read_multi(reader: &mut Reader<'_>) -> Result<Vec<Request>> {
             | op::CREATE_TTL
             | op::DELETE
             | op::SET_DATA
-            | op::CHECK => parts.push(Request::read(op, reader)?),
+            | op::CHECK => parts.push(match Request::read(op, reader)? {
+                Request::Create(create) => Request::Create(create_in_multi(create)?),
+                part => part,
+            }),
             _ => return Err(Malformed),
         }
     }
+}
+
+/// Inside a transaction the server looks at the flags while it reads: time-to-live nodes need a time, and the flag of a
+/// container is enough to make one.
+fn create_in_multi(mut create: Create) -> Result<Create> {
+    const CONTAINER: i32 = 4;
+    if !(0..=CONTAINER).contains(&create.flags) || create.acl.is_none() {
+        return Err(Malformed);
+    }
+    if create.flags == CONTAINER {
+        create.op = op::CREATE_CONTAINER;
+    }
+    Ok(create)
 }

@@ -57,8 +57,33 @@ impl Writer {
         }
     }
 
+    /// As Java's own encoder does it: three bytes for each half of a surrogate pair.
     pub(crate) fn string(&mut self, value: &str) -> &mut Self {
-        self.buffer(Some(value.as_bytes()))
+        if value.chars().all(|c| c < '\u{10000}') {
+            return self.buffer(Some(value.as_bytes()));
+        }
+        let mut bytes = Vec::new();
+        for unit in value.encode_utf16() {
+            match char::from_u32(u32::from(unit)) {
+                Some(c) => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+                None => {
+                    let [high, low] = unit.to_be_bytes();
+                    bytes.extend([
+                        0xe0 | high >> 4,
+                        0x80 | (high & 15) << 2 | low >> 6,
+                        0x80 | low & 63,
+                    ]);
+                }
+            }
+        }
+        self.buffer(Some(&bytes))
+    }
+
+    pub(crate) fn nullable_string(&mut self, value: Option<&str>) -> &mut Self {
+        match value {
+            Some(value) => self.string(value),
+            None => self.buffer(None),
+        }
     }
 
     pub(crate) fn strings<'a>(
