@@ -172,7 +172,6 @@ fn r04_short_outage_suspends_the_guard() {
         .expect("lock");
     let told = count_losses(&held);
     for _ in 0..3 {
-        assert_eq!(held.state(), GuardState::Held);
         let link = ensemble.client_link(1).expect("link");
         link.refuse();
         link.reset();
