@@ -419,3 +419,7 @@ impl Engine {
         self.finished = true;
     }
 }
+
+#[cfg(test)]
+#[path = "engine_tests.rs"]
+mod tests;
