@@ -1,0 +1,24 @@
+//! The only randomness: a generator with a seed (splitmix64).
+
+#[derive(Debug, Clone)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Random(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Below the bound; 0 if that is 0.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        let bound = bound.max(1) as u64;
+        usize::try_from(self.next() % bound).unwrap_or(0)
+    }
+}
