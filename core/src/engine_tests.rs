@@ -1,4 +1,5 @@
-//! What no server that is supported does: the engine by itself, and a test that answers for the server.
+//! What no server that is supported does, or a test cannot see: the engine by itself, and a test that answers for the
+//! server.
 
 use std::time::Duration;
 
@@ -192,4 +193,24 @@ fn r15_parents_are_plain_where_the_server_has_no_containers() {
         contender.strip_prefix("/chroot").unwrap()
     );
     std::mem::forget(granted);
+}
+
+#[test]
+fn r17_a_session_that_was_refused_is_closed_at_once() {
+    const AUTH_XID: i32 = -4;
+    let mut rig = Rig::connected();
+    rig.answer(AUTH_XID, Code::AUTH_FAILED, |_| ());
+    let error = rig.lock("/a").wait_for(Duration::ZERO).expect("refused");
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::AuthFailed);
+    let (completer, mut closing) = Pending::new("close");
+    let close = Command::Close {
+        handle: rig.handle,
+        until: rig.now + Duration::from_secs(5),
+        then: Box::new(move |outcome| drop(completer.complete(outcome))),
+    };
+    rig.engine.commands(rig.now, std::iter::once(close));
+    assert!(rig.engine.has_no_handles());
+    rig.engine.close(rig.now);
+    assert!(rig.engine.is_finished());
+    closing.wait_for(Duration::ZERO).expect("closed").unwrap();
 }
