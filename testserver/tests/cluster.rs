@@ -153,6 +153,27 @@ fn without_a_majority_writes_wait_and_sync_does_not() {
 }
 
 #[test]
+fn a_followers_sync_needs_no_majority_unless_a_write_waits_before_it() {
+    let settings = Settings {
+        servers: 5,
+        ..Settings::default()
+    };
+    let mut sim = Simulation::new(settings, 1);
+    sim.cluster.elect(0, 0);
+    let (a, _) = sim.connect(1, 40_000);
+    for server in 2..5 {
+        sim.cluster.cut_off(sim.now, server);
+    }
+    assert_eq!(sim.ask(a, SYNC, &record().string("/")).code, 0);
+    sim.post(a, CREATE, &create("/a", b"", &open(), 0));
+    sim.post(a, SYNC, &record().string("/"));
+    assert_eq!(sim.message(a), None);
+    sim.cluster.rejoin(sim.now, 2);
+    assert_eq!(sim.reply(a).path(), "/a");
+    assert_eq!(sim.reply(a).path(), "/");
+}
+
+#[test]
 fn waiting_writes_are_done_when_the_majority_is_back() {
     let mut sim = three_servers();
     let (a, _) = sim.connect(0, 40_000);

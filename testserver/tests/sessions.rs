@@ -98,20 +98,38 @@ fn a_server_behind_the_client_closes() {
 
 #[test]
 fn a_moved_session_writes_only_through_its_new_server() {
-    let mut sim = three_servers();
-    let (old, session) = sim.connect(1, 10_000);
-    sim.ask(old, CREATE, &create("/a", b"", &open(), 0));
-    let (new, _) = sim.handshake(2, 0, 10_000, Some(&session));
-    assert_eq!(sim.cluster.sessions()[0].server, Some(2));
-    assert_eq!(
-        sim.ask(old, EXISTS, &path_and_flag("/a", false)).code,
-        0,
-        "a follower does not know"
-    );
-    sim.post(old, CREATE, &create("/b", b"", &open(), 0));
-    assert!(sim.is_closed(old), "session moved closes the connection");
-    assert!(sim.cluster.node("/b").is_none());
-    assert_eq!(sim.ask(new, CREATE, &create("/b", b"", &open(), 0)).code, 0);
+    for (from, to) in [(1, 2), (1, 0)] {
+        let mut sim = three_servers();
+        let (old, session) = sim.connect(from, 10_000);
+        sim.ask(old, CREATE, &create("/a", b"", &open(), 0));
+        let (new, _) = sim.handshake(to, 0, 10_000, Some(&session));
+        assert_eq!(sim.cluster.sessions()[0].server, Some(to));
+        assert_eq!(
+            sim.ask(old, EXISTS, &path_and_flag("/a", false)).code,
+            0,
+            "a follower does not know"
+        );
+        sim.post(old, CREATE, &create("/b", b"", &open(), 0));
+        assert!(sim.is_closed(old), "session moved closes the connection");
+        assert!(sim.cluster.node("/b").is_none());
+        let created = sim.ask(new, CREATE, &create("/b", b"", &open(), 0));
+        assert_eq!(created.code, 0);
+    }
+}
+
+#[test]
+fn a_leader_closes_the_connection_of_a_session_that_has_moved_away() {
+    for (op, body) in [
+        (EXISTS, path_and_flag("/", false)),
+        (PING, record()),
+        (CREATE, create("/b", b"", &open(), 0)),
+    ] {
+        let mut sim = three_servers();
+        let (old, session) = sim.connect(0, 10_000);
+        sim.handshake(1, 0, 10_000, Some(&session));
+        sim.post(old, op, &body);
+        assert!(sim.is_closed(old), "{op}");
+    }
 }
 
 #[test]

@@ -18,8 +18,13 @@
 //! answered from the server's own state, be it old. The consensus protocol is not modelled: a transaction is committed
 //! at once when a majority is reachable.
 //!
-//! Not modelled: TLS, SASL, observers, local sessions, read-only mode, reconfiguration, quotas, time-to-live nodes,
-//! persistent watches, `multiRead`, and the mixture of sequence numbers that pipelined creates see at a counter's end.
+//! A request through a server that the session has left ends the connection, as with a real server, for which
+//! `SessionMoved` (-118) is an error of the connection and never an answer.
+//!
+//! Not modelled: TLS, SASL, observers, local sessions, read-only mode, quotas, time-to-live nodes, persistent watches
+//! (`addWatch`, `setWatches2`), `multiRead`, `getEphemerals`, `getAllChildrenNumber`, `whoAmI`, `reconfig`, and the
+//! mixture of sequence numbers that pipelined creates see at a counter's end. A single server answers a write that it
+//! cannot decode with -5, and so does the model; an ensemble never answers it.
 
 mod acl;
 mod apply;

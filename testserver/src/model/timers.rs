@@ -19,8 +19,10 @@ pub(super) enum Timer {
 impl Cluster {
     /// The earliest timer. Paused servers have none.
     pub(super) fn next_timer(&self) -> Option<(u64, Timer)> {
-        let mut timers: Vec<(u64, Timer)> = Vec::new();
-        timers.extend(self.election_at.map(|at| (at, Timer::Election)));
+        let mut first = self.election_at.map(|at| (at, Timer::Election));
+        let mut consider = |timer: (u64, Timer)| {
+            first = Some(first.map_or(timer, |first| first.min(timer)));
+        };
         for (index, server) in self.servers.iter().enumerate() {
             match &server.role {
                 Role::Leading(leading) => {
@@ -29,30 +31,31 @@ impl Cluster {
                             && !link.follower_gone
                             && let Some(packet) = link.to_follower.front()
                         {
-                            timers.push((packet.due, Timer::Delivery));
+                            consider((packet.due, Timer::Delivery));
                         }
                     }
                     if server.paused {
                         continue;
                     }
-                    let expiry = leading.tracker.next_expiry();
-                    timers.extend(expiry.map(|at| (at, Timer::Expiry(index))));
-                    if self.settings.servers > 1 {
-                        timers.push((leading.next_beat, Timer::Beat(index)));
+                    if let Some(at) = leading.tracker.next_expiry() {
+                        consider((at, Timer::Expiry(index)));
                     }
-                    timers.push((leading.next_container_check, Timer::Containers(index)));
+                    if self.settings.servers > 1 {
+                        consider((leading.next_beat, Timer::Beat(index)));
+                    }
+                    consider((leading.next_container_check, Timer::Containers(index)));
                 }
                 Role::Following(following) if !server.paused => {
                     let at = following.last_heard + self.settings.patience_ns();
-                    timers.push((at, Timer::FollowerTimeout(index)));
+                    consider((at, Timer::FollowerTimeout(index)));
                 }
                 Role::Looking {
                     joins_at: Some(at), ..
-                } if !server.paused => timers.push((*at, Timer::Join(index))),
+                } if !server.paused => consider((*at, Timer::Join(index))),
                 _ => {}
             }
         }
-        timers.into_iter().min()
+        first
     }
 
     /// Lets time pass, and everything happen in its order.

@@ -14,6 +14,8 @@ pub struct View {
     /// What to take from its zxids.
     pub zxid_offset: i64,
     pub sessions: BTreeMap<i64, usize>,
+    /// Whether the zxid in a reply's header is certain.
+    pub tells_last_zxid: bool,
 }
 
 impl View {
@@ -59,7 +61,8 @@ impl View {
     }
 
     pub fn reply(&self, op: i32, reply: &Reply) -> String {
-        let header = format!("{} {} at {}", reply.xid, reply.code, self.zxid(reply.zxid));
+        let zxid = self.tells_last_zxid.then(|| self.zxid(reply.zxid));
+        let header = format!("{} {} at {zxid:?}", reply.xid, reply.code);
         if reply.code != 0 {
             return format!("{header} {:x?}", reply.body);
         }

@@ -65,7 +65,7 @@ const PATHS: [&str; 10] = [
     "/t/n-0000000001",
 ];
 
-const ODD_PATHS: [&str; 16] = [
+const ODD_PATHS: [&str; 15] = [
     "",
     "t",
     "/t/",
@@ -75,7 +75,6 @@ const ODD_PATHS: [&str; 16] = [
     "/t/..",
     "/t/.a",
     "/zookeeper",
-    "/zookeeper/config",
     "/zookeeper/quota",
     "/t/\u{1}",
     "/t/\u{7f}",
@@ -84,24 +83,31 @@ const ODD_PATHS: [&str; 16] = [
     "/t/a\0",
 ];
 
-pub struct Generator<'a>(&'a mut Random);
+pub struct Generator<'a> {
+    random: &'a mut Random,
+    /// An ensemble never answers a write that it cannot decode: its leader proposes the error with a zxid that was used.
+    malformed_writes: bool,
+}
 
 impl<'a> Generator<'a> {
-    pub fn new(random: &'a mut Random) -> Self {
-        Generator(random)
+    pub fn new(random: &'a mut Random, malformed_writes: bool) -> Self {
+        Generator {
+            random,
+            malformed_writes,
+        }
     }
 
     pub fn action(&mut self) -> Action {
-        match self.0.below(100) {
+        match self.random.below(100) {
             0 => Action::Close,
             1 => Action::Reconnect {
                 right_password: true,
             },
-            2 if self.0.one_in(3) => Action::Reconnect {
+            2 if self.random.one_in(3) => Action::Reconnect {
                 right_password: false,
             },
             3..15 => {
-                let count = 2 + self.0.below(6);
+                let count = 2 + self.random.below(6);
                 let mut requests: Vec<Asked> = (0..count).map(|_| self.asked()).collect();
                 // Answered out of turn, at no certain place among the others.
                 requests.retain(|asked| asked.op != AUTH && !UNKNOWN.contains(&asked.op));
@@ -113,22 +119,29 @@ impl<'a> Generator<'a> {
 
     fn asked(&mut self) -> Asked {
         let mut asked = self.well_formed();
-        if self.0.one_in(60)
+        let is_write = matches!(
+            asked.op,
+            CREATE | CREATE2 | CREATE_CONTAINER | DELETE | SET_DATA | SET_ACL
+        );
+        if is_write && !self.malformed_writes {
+            return asked;
+        }
+        if self.random.one_in(60)
             && let Body::Plain(record) = &mut asked.body
         {
-            record.0.truncate(self.0.below(record.0.len() + 1));
-        } else if self.0.one_in(150) {
+            record.0.truncate(self.random.below(record.0.len() + 1));
+        } else if self.random.one_in(150) {
             asked.body = Body::Plain(record().i32(-1).bool(false).i32(0).i32(0).i32(0));
-        } else if self.0.one_in(300) {
-            asked.op = self.0.of(&UNKNOWN);
+        } else if self.random.one_in(300) {
+            asked.op = self.random.of(&UNKNOWN);
         }
         asked
     }
 
     fn well_formed(&mut self) -> Asked {
-        let watch = self.0.one_in(2);
+        let watch = self.random.one_in(2);
         let path = self.path();
-        let (op, body) = match self.0.below(34) {
+        let (op, body) = match self.random.below(34) {
             0..8 => self.create(),
             8..11 => self.delete(),
             11..13 => self.set_data(),
@@ -144,17 +157,20 @@ impl<'a> Generator<'a> {
             23 => (SYNC, record().string(path)),
             24 => (PING, record()),
             25..29 => {
-                let parts: Vec<_> = (0..self.0.below(5)).map(|_| self.part()).collect();
+                let parts: Vec<_> = (0..self.random.below(5)).map(|_| self.part()).collect();
                 (MULTI, multi(&parts))
             }
             29 => (CHECK_WATCHES, path_and_number(path, self.watcher())),
             30 => (REMOVE_WATCHES, path_and_number(path, self.watcher())),
             31 | 32 => return self.set_watches(),
-            _ if self.0.one_in(8) => {
+            _ if self.random.one_in(8) => {
                 let scheme = self
-                    .0
+                    .random
                     .of(&["digest", "digest", "digest", "ip", "world", "none"]);
-                let who: &[u8] = self.0.of(&["me:secret", "you:other", "alone"]).as_bytes();
+                let who: &[u8] = self
+                    .random
+                    .of(&["me:secret", "you:other", "alone"])
+                    .as_bytes();
                 (AUTH, auth(scheme, who))
             }
             _ => self.create(),
@@ -166,45 +182,52 @@ impl<'a> Generator<'a> {
     }
 
     fn path(&mut self) -> &'static str {
-        if self.0.one_in(25) {
-            self.0.of(&ODD_PATHS)
+        if self.random.one_in(25) {
+            self.random.of(&ODD_PATHS)
         } else {
-            self.0.of(&PATHS)
+            self.random.of(&PATHS)
         }
     }
 
     fn version(&mut self) -> i32 {
-        self.0.of(&[-1, -1, -1, 0, 0, 1, 2])
+        self.random.of(&[-1, -1, -1, 0, 0, 1, 2])
     }
 
     /// Of the numbers that mean persistent watches, which are not modelled, none.
     fn watcher(&mut self) -> i32 {
-        self.0.of(&[1, 2, 3, 0, 9])
+        self.random.of(&[1, 2, 3, 0, 9])
     }
 
     fn create(&mut self) -> (i32, Record) {
-        let op = self.0.of(&[CREATE, CREATE2, CREATE2, CREATE_CONTAINER]);
+        let op = self
+            .random
+            .of(&[CREATE, CREATE2, CREATE2, CREATE_CONTAINER]);
         let flags = match op {
             // An ephemeral container is one until the transaction is applied: in a pipeline that is a matter of luck.
-            CREATE_CONTAINER => self.0.of(&[CONTAINER, CONTAINER, CONTAINER, 0, 2]),
-            _ => self.0.of(&[0, 0, 0, 1, 1, 2, 3, 3, 4, 5, 6, 9, -1]),
+            CREATE_CONTAINER => self.random.of(&[CONTAINER, CONTAINER, CONTAINER, 0, 2]),
+            _ => self.random.of(&[0, 0, 0, 1, 1, 2, 3, 3, 4, 5, 6, 9, -1]),
         };
         let path = match flags {
-            2 | 3 if !self.0.one_in(4) => self.0.of(&["/t/n-", "/t/a/n-", "/t/", "/u"]),
+            2 | 3 if !self.random.one_in(4) => self.random.of(&["/t/n-", "/t/a/n-", "/t/", "/u"]),
             _ => self.path(),
         };
         let acl = self.acl();
-        let body = if self.0.one_in(10) {
+        let body = if self.random.one_in(10) {
             record().string(path).i32(-1).acl(&acl).i32(flags)
         } else {
-            create(path, self.0.of(&["", "x", "data"]).as_bytes(), &acl, flags)
+            create(
+                path,
+                self.random.of(&["", "x", "data"]).as_bytes(),
+                &acl,
+                flags,
+            )
         };
         (op, body)
     }
 
     fn acl(&mut self) -> Vec<Acl> {
         const ME: &str = "me:016djjlksVQS5RgX3M7biBGyYwY=";
-        match self.0.below(40) {
+        match self.random.below(40) {
             0 => acl("auth", "", permission::ALL),
             1 => acl("auth", "", permission::READ),
             2 => acl("world", "anyone", permission::READ),
@@ -214,11 +237,11 @@ impl<'a> Generator<'a> {
             6 => acl("none", "x", permission::ALL),
             7 => acl(
                 "digest",
-                self.0.of(&[ME, "me", "a:", ":b", "a:b:", "a:b:c", ""]),
+                self.random.of(&[ME, "me", "a:", ":b", "a:b:", "a:b:c", ""]),
                 31,
             ),
             8 => {
-                let ip = self.0.of(&[
+                let ip = self.random.of(&[
                     "127.0.0.1",
                     "127.0.0.0/8",
                     "1.2.3.4",
@@ -239,12 +262,12 @@ impl<'a> Generator<'a> {
     }
 
     fn set_data(&mut self) -> (i32, Record) {
-        let data = self.0.of(&["", "y", "more"]).as_bytes();
+        let data = self.random.of(&["", "y", "more"]).as_bytes();
         (SET_DATA, set_data(self.path(), data, self.version()))
     }
 
     fn part(&mut self) -> (i32, Record) {
-        match self.0.below(5) {
+        match self.random.below(5) {
             0 => self.delete(),
             1 => self.set_data(),
             2 => (CHECK, path_and_number(self.path(), self.version())),
@@ -253,12 +276,16 @@ impl<'a> Generator<'a> {
     }
 
     fn set_watches(&mut self) -> Asked {
-        let mut some = || (0..self.0.below(4)).map(|_| self.0.of(&PATHS)).collect();
+        let mut some = || {
+            (0..self.random.below(4))
+                .map(|_| self.random.of(&PATHS))
+                .collect()
+        };
         let (data, exist, child) = (some(), some(), some());
         Asked {
             op: SET_WATCHES,
             body: Body::SetWatches {
-                back: self.0.below(30) as i64,
+                back: self.random.below(30) as i64,
                 data,
                 exist,
                 child,

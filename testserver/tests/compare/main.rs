@@ -30,14 +30,33 @@ const STEPS: usize = 250;
 
 #[test]
 fn the_model_answers_as_a_real_server_does() {
+    compare(1);
+}
+
+/// The clients connect to different servers, and move between them.
+#[test]
+fn the_model_answers_as_a_real_ensemble_does() {
+    compare(3);
+}
+
+fn compare(servers: usize) {
     let ensemble = Ensemble::builder()
+        .servers(servers)
         .proxied(false)
+        .tick_ms(2_000)
         .property("znode.container.checkIntervalMs", "86400000")
         .property("zookeeper.DigestAuthenticationProvider.superDigest", SUPER)
         .start()
         .unwrap();
-    let address = ensemble.direct_address(1).unwrap();
-    let mut pair = Pair::new(address, settings());
+    let addresses = (1..=servers)
+        .map(|server| ensemble.direct_address(server).unwrap())
+        .collect();
+    let leader = ensemble.leader().map_or(0, |number| number - 1);
+    let settings = Settings {
+        servers,
+        ..settings()
+    };
+    let mut pair = Pair::new(addresses, leader, settings);
     let variable = |name: &str| std::env::var(name).ok().map(|text| text.parse().unwrap());
     let seconds = variable("ZOOLOCK_COMPARE_SECONDS").unwrap_or(10);
     let end = Instant::now() + Duration::from_secs(seconds);
@@ -45,7 +64,7 @@ fn the_model_answers_as_a_real_server_does() {
         Some(seed) => sequence(&mut pair, seed),
         None => {
             let mut seed = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_nanos() as u64;
-            while Instant::now() < end {
+            while pair.counts.sequences == 0 || Instant::now() < end {
                 sequence(&mut pair, seed);
                 seed += 1;
             }
@@ -57,7 +76,9 @@ fn the_model_answers_as_a_real_server_does() {
         events,
         by_code,
     } = &pair.counts;
-    println!("{sequences} sequences, {requests} requests, {events} events, codes {by_code:?}");
+    println!(
+        "{servers} server(s): {sequences} sequences, {requests} requests, {events} events, codes {by_code:?}"
+    );
     assert!(*requests > 100);
 }
 
@@ -75,7 +96,7 @@ fn sequence(pair: &mut Pair, seed: u64) {
     pair.begin(3);
     for step in 0..STEPS {
         let client = random.below(3);
-        let action = Generator::new(&mut random).action();
+        let action = Generator::new(&mut random, pair.is_standalone()).action();
         pair.act(client, &action, &format!("seed {seed}, step {step}"));
     }
     pair.finish(&format!("seed {seed}, end"));

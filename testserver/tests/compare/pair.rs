@@ -13,7 +13,7 @@ use crate::generate::{Action, Asked, Body, UNKNOWN};
 use crate::real::Client;
 
 pub struct Pair {
-    address: SocketAddr,
+    addresses: Vec<SocketAddr>,
     sim: Simulation,
     clients: Vec<Both>,
     real_view: View,
@@ -33,6 +33,7 @@ pub struct Counts {
 
 /// A client of both.
 struct Both {
+    server: usize,
     real: Client,
     real_session: Session,
     model: ConnectionId,
@@ -41,10 +42,11 @@ struct Both {
 }
 
 impl Pair {
-    pub fn new(address: SocketAddr, settings: Settings) -> Self {
+    /// One server, or several.
+    pub fn new(addresses: Vec<SocketAddr>, leader: usize, settings: Settings) -> Self {
         let mut pair = Pair {
-            address,
             sim: Simulation::new(settings, 1),
+            addresses,
             clients: Vec::new(),
             real_view: View::default(),
             model_view: View::default(),
@@ -52,19 +54,24 @@ impl Pair {
             last_zxid: 0,
             counts: Counts::default(),
         };
-        let mut both = pair.open();
-        let real = both.real.ask(1, EXISTS, &path_and_flag("/", false));
-        let model = pair.sim.ask(both.model, EXISTS, &path_and_flag("/", false));
+        pair.sim.cluster.elect(0, leader);
+        // Several servers have not always applied what others have answered.
+        pair.real_view.tells_last_zxid = pair.addresses.len() == 1;
+        pair.model_view.tells_last_zxid = pair.addresses.len() == 1;
+        let mut both = pair.open(leader);
+        let probe = create("/probe", b"", &open(), EPHEMERAL);
+        let real = both.real.ask(1, CREATE2, &probe);
+        let model = pair.sim.ask(both.model, CREATE2, &probe);
         pair.real_view.zxid_offset = real.zxid - model.zxid;
         pair.clients.push(both);
         pair.finish("start");
         pair
     }
 
-    fn open(&mut self) -> Both {
-        let mut real = Client::connect(self.address);
+    fn open(&mut self, server: usize) -> Both {
+        let mut real = Client::connect(self.addresses[server]);
         let real_session = real.handshake(0, None).expect("a session");
-        let (model, model_session) = self.sim.connect(0, 60_000);
+        let (model, model_session) = self.sim.connect(server, 60_000);
         assert_eq!(model_session.timeout_ms, real_session.timeout_ms);
         self.sessions += 1;
         self.real_view
@@ -74,6 +81,7 @@ impl Pair {
             .sessions
             .insert(model_session.id, self.sessions);
         Both {
+            server,
             real,
             real_session,
             model,
@@ -82,10 +90,14 @@ impl Pair {
         }
     }
 
+    pub fn is_standalone(&self) -> bool {
+        self.addresses.len() == 1
+    }
+
     pub fn begin(&mut self, clients: usize) {
         self.counts.sequences += 1;
-        for _ in 0..clients {
-            let both = self.open();
+        for client in 0..clients {
+            let both = self.open(client % self.addresses.len());
             self.clients.push(both);
         }
     }
@@ -102,20 +114,22 @@ impl Pair {
                 self.ask(client, &[close], place);
             }
         }
-        // A ping's answer comes behind all events that were sent before it.
+        // A ping's answer comes behind all events that were sent before it, and that to a write that fails behind all
+        // that other servers have committed.
+        let (op, body) = match self.addresses.len() {
+            1 => (PING, record()),
+            _ => (DELETE, path_and_number("/none", -1)),
+        };
         for client in 0..self.clients.len() {
-            let ping = Asked {
-                op: PING,
-                body: Body::Plain(record()),
-            };
+            let body = Body::Plain(body.clone());
             let place = format!("{place}, events after {action:?}");
-            self.ask(client, &[ping], &place);
+            self.ask(client, &[Asked { op, body }], &place);
         }
     }
 
     /// Ends all sessions and removes what is left.
     pub fn finish(&mut self, place: &str) {
-        let mut cleaner = self.open();
+        let mut cleaner = self.open(0);
         for mut both in std::mem::take(&mut self.clients) {
             let real = both.real.ask_past_events(1, CLOSE, &record());
             assert_eq!(real.map(|reply| reply.code), Some(0), "{place}");
@@ -185,7 +199,8 @@ impl Pair {
         // As many replies as requests, or the end.
         let mut open_replies = requests.len();
         while open_replies > 0 {
-            match both.real.message() {
+            let message = both.real.try_message();
+            match message.unwrap_or_else(|error| panic!("{place}: {requests:#?}: {error}")) {
                 Some(message) => {
                     open_replies -= usize::from(matches!(message, Message::Reply(_)));
                     real_messages.push(message);
@@ -230,14 +245,20 @@ impl Pair {
     }
 
     fn reconnect(&mut self, client: usize, right_password: bool, place: &str) {
-        let zxid = self.last_zxid;
+        // One of several servers may be behind for a moment.
+        let zxid = match self.addresses.len() {
+            1 => self.last_zxid,
+            _ => 0,
+        };
         let both = &mut self.clients[client];
         let twist = |session: &Session| {
             let mut session = session.clone();
             session.password[3] ^= u8::from(!right_password);
             session
         };
-        both.real = Client::connect(self.address);
+        both.server = (both.server + 1) % self.addresses.len();
+        let server = both.server;
+        both.real = Client::connect(self.addresses[server]);
         let real_zxid = if zxid > 0 {
             zxid + self.real_view.zxid_offset
         } else {
@@ -248,7 +269,7 @@ impl Pair {
             .handshake(real_zxid, Some(&twist(&both.real_session)));
         let wanted = twist(&both.model_session);
         self.sim.cluster.client_closed(self.sim.now, both.model);
-        let (model, session) = self.sim.handshake(0, zxid, 60_000, Some(&wanted));
+        let (model, session) = self.sim.handshake(server, zxid, 60_000, Some(&wanted));
         both.model = model;
         let timeouts = (&session, &real);
         let timeout =
@@ -258,7 +279,7 @@ impl Pair {
             assert_eq!(both.real.message(), None, "{place}");
             assert!(self.sim.is_closed(model), "{place}");
             if right_password {
-                self.clients[client] = self.open();
+                self.clients[client] = self.open(server);
             } else {
                 self.reconnect(client, true, place);
             }

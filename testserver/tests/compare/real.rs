@@ -37,19 +37,27 @@ impl Client {
 
     /// `None` at the connection's end.
     pub fn frame(&mut self) -> Option<Vec<u8>> {
+        self.try_frame().expect("an answer in time")
+    }
+
+    pub fn try_message(&mut self) -> std::io::Result<Option<Message>> {
+        Ok(self.try_frame()?.map(|frame| message(&frame)))
+    }
+
+    fn try_frame(&mut self) -> std::io::Result<Option<Vec<u8>>> {
         let mut buffer = [0; 65536];
         while self.frames.is_empty() {
             let count = match self.socket.read(&mut buffer) {
                 Err(error) if is_end(error.kind()) => 0,
-                other => other.expect("an answer in time"),
+                other => other?,
             };
             if count == 0 {
-                return None;
+                return Ok(None);
             }
             self.stream.extend(&buffer[..count]);
             self.frames = frames(&mut self.stream);
         }
-        Some(self.frames.remove(0))
+        Ok(Some(self.frames.remove(0)))
     }
 
     pub fn message(&mut self) -> Option<Message> {
