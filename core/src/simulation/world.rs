@@ -655,9 +655,11 @@ impl World {
             Fault::Elect(server) => self.cluster.elect(now, server),
             Fault::Expire { client } => {
                 let id = self.clients[client].link.session_id();
-                // Its guards believe until told or timed out: an administrator's doing, outside
-                // R1. Only sessions without guards are ended so.
-                if id != 0 && self.clients[client].held.is_empty() {
+                // An administrator's doing, outside R1: what its guards believe, or those about to
+                // be granted, nobody has promised. Sessions that idle are ended so.
+                let idle = self.clients[client].held.is_empty()
+                    && self.clients[client].calls.is_empty();
+                if id != 0 && idle {
                     self.cluster.expire_session(now, id);
                 }
             }
