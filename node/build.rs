@@ -1,1 +1,5 @@
-fn main() { napi_build::setup(); }
+//! Links the addon as Node expects it.
+
+fn main() {
+    napi_build::setup();
+}

@@ -101,8 +101,9 @@ impl GrantTo {
 pub(crate) struct LockRequest {
     pub(crate) attempt: AttemptId,
     pub(crate) handle: HandleId,
-    /// Stays open as long as the attempt waits, and the guard lives.
-    pub(crate) session: Session,
+    /// Stays open as long as the attempt waits, and the guard lives. `None` where a test drives the
+    /// engine without handles.
+    pub(crate) session: Option<Session>,
     pub(crate) target: Arc<LockTarget>,
     pub(crate) kind: Kind,
     /// Whom re-entrancy counts for; a plain mutex has none.

@@ -122,7 +122,12 @@ impl Engine {
             let longest = self.goodbyes.iter().map(|(until, _)| *until).max();
             self.give_up_at = longest.unwrap_or(now + GOODBYE);
         }
-        self.machine.close();
+        if self.refused.is_some() && !self.machine.is_connected() {
+            // No server is tried any more, so no connection will come to say goodbye on.
+            self.machine.abort();
+        } else {
+            self.machine.close();
+        }
         self.settle(now);
     }
 
@@ -419,3 +424,7 @@ impl Engine {
         self.finished = true;
     }
 }
+
+#[cfg(test)]
+#[path = "engine_tests.rs"]
+mod tests;

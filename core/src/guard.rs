@@ -107,11 +107,11 @@ impl GuardCell {
 pub struct Guard {
     cell: ManuallyDrop<Arc<GuardCell>>,
     /// A handle closes when it is dropped with all guards; held by nobody else, it is held here.
-    _session: Session,
+    _session: Option<Session>,
 }
 
 impl Guard {
-    pub(crate) fn new(cell: Arc<GuardCell>, session: Session) -> Guard {
+    pub(crate) fn new(cell: Arc<GuardCell>, session: Option<Session>) -> Guard {
         Guard {
             cell: ManuallyDrop::new(cell),
             _session: session,

@@ -63,6 +63,16 @@ pub(crate) struct Attachment {
 pub struct SessionBuilder(SessionOptions);
 
 impl Session {
+    /// A handle that belongs to no session, for tests that drive an engine themselves.
+    #[cfg(test)]
+    pub(crate) fn detached(config: SessionConfig) -> Session {
+        Session(Arc::new(Handle {
+            config,
+            attachment: PerProcess::new(),
+            closed: AtomicBool::new(true),
+        }))
+    }
+
     /// Connects with default options. See [`SessionBuilder::connect`].
     pub fn connect(hosts: &str) -> Pending<Session> {
         Session::builder().connect(hosts)

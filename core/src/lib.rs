@@ -34,6 +34,8 @@ mod reentrant;
 mod runtime;
 mod rwlock;
 mod session;
+#[cfg(test)]
+mod simulation;
 mod state;
 mod stats;
 mod sync;

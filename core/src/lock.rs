@@ -125,7 +125,7 @@ impl Lock {
         attachment.link.send(Command::Lock(LockRequest {
             attempt,
             handle: attachment.handle,
-            session: self.session.clone(),
+            session: Some(self.session.clone()),
             target: Arc::clone(&self.target),
             kind,
             owner: owner.cloned(),

@@ -1,7 +1,7 @@
 //! States that users observe: of a session and of a guard.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::{Poll, Waker};
 
 use crate::command::HandleId;
@@ -67,7 +67,8 @@ pub(crate) type StateCallback = Arc<dyn Fn(SessionState) + Send + Sync>;
 
 enum Listener {
     Callback(StateCallback),
-    Watch(Arc<Mutex<WatchQueue>>),
+    /// Gone once its watch is dropped.
+    Watch(Weak<Mutex<WatchQueue>>),
 }
 
 #[derive(Default)]
@@ -103,19 +104,24 @@ impl StateCell {
             return;
         }
         inner.state = state;
-        for (_, listener) in &inner.listeners {
-            listener.tell(state, &post);
-        }
+        let told = inner.listeners.iter();
+        let wakers: Vec<Waker> = told
+            .filter_map(|(_, listener)| listener.tell(state, &post))
+            .collect();
+        drop(inner);
+        wake(wakers);
     }
 
     /// Tells the listeners of one handle that it is closed, and forgets them.
     pub(crate) fn close(&self, handle: HandleId, post: impl Fn(Box<dyn FnOnce() + Send>)) {
+        let mut wakers = Vec::new();
         self.0.lock().listeners.retain(|(owner, listener)| {
             if *owner == handle {
-                listener.tell(SessionState::Closed, &post);
+                wakers.extend(listener.tell(SessionState::Closed, &post));
             }
             *owner != handle
         });
+        wake(wakers);
     }
 
     pub(crate) fn on_change(&self, handle: HandleId, callback: StateCallback) {
@@ -127,10 +133,12 @@ impl StateCell {
 
     pub(crate) fn watch(&self, handle: HandleId) -> StateWatch {
         let queue = Arc::new(Mutex::new(WatchQueue::default()));
-        self.0
-            .lock()
+        let mut inner = self.0.lock();
+        inner.listeners.retain(|(_, listener)| listener.is_heard());
+        inner
             .listeners
-            .push((handle, Listener::Watch(Arc::clone(&queue))));
+            .push((handle, Listener::Watch(Arc::downgrade(&queue))));
+        drop(inner);
         StateWatch {
             queue,
             process: crate::process::id(),
@@ -140,20 +148,35 @@ impl StateCell {
 }
 
 impl Listener {
-    fn tell(&self, state: SessionState, post: &impl Fn(Box<dyn FnOnce() + Send>)) {
+    fn is_heard(&self) -> bool {
+        match self {
+            Listener::Callback(_) => true,
+            Listener::Watch(queue) => queue.strong_count() > 0,
+        }
+    }
+
+    /// Tells of a change; whom to wake for it.
+    fn tell(&self, state: SessionState, post: &impl Fn(Box<dyn FnOnce() + Send>)) -> Option<Waker> {
         match self {
             Listener::Callback(callback) => {
                 let callback = Arc::clone(callback);
                 post(Box::new(move || callback(state)));
+                None
             }
             Listener::Watch(queue) => {
+                let queue = queue.upgrade()?;
                 let mut queue = queue.lock();
                 queue.changes.push_back(state);
-                if let Some(waker) = queue.waker.take() {
-                    waker.wake();
-                }
+                queue.waker.take()
             }
         }
+    }
+}
+
+/// Outside the locks: a waker may run anything.
+fn wake(wakers: Vec<Waker>) {
+    for waker in wakers {
+        waker.wake();
     }
 }
 
@@ -197,5 +220,23 @@ impl StateWatch {
             process: crate::process::id(),
             ended: true,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r16_watches_that_are_dropped_are_forgotten() {
+        let states = StateCell::new();
+        let handle = HandleId::next();
+        let kept = states.watch(handle);
+        for _ in 0..100 {
+            drop(states.watch(handle));
+        }
+        assert!(states.0.lock().listeners.len() <= 2);
+        states.set(SessionState::Connected, |_| ());
+        assert_eq!(kept.queue.lock().changes, [SessionState::Connected]);
     }
 }

@@ -91,7 +91,10 @@ fn r01_holder_behind_a_cut_off_follower_stops_before_another_is_granted() {
 fn r01_holder_leaves_a_cut_off_follower_and_keeps_the_lock() {
     let ensemble = three();
     let follower = ensemble.followers()[0];
-    let session = support::connect_to(options(), &ensemble, follower);
+    // Long enough for a busy machine to fail over within the lease.
+    let timeout = S * 3;
+    let patient = options().session_timeout(timeout);
+    let session = support::connect_to(patient, &ensemble, follower);
     let leader = ensemble.leader().expect("a leader");
     let host = ensemble.host(leader).expect("host");
     let other = options().connect(&host).wait().expect("connect");
@@ -101,7 +104,10 @@ fn r01_holder_leaves_a_cut_off_follower_and_keeps_the_lock() {
     assert_eq!(server_of(&ensemble, &session), follower);
 
     ensemble.quorum_link(follower).expect("link").freeze();
-    assert!(waits(&mut waiting, S * 2), "granted while another holds");
+    assert!(
+        waits(&mut waiting, timeout * 3 / 2),
+        "granted while another holds"
+    );
     assert!(held.is_held());
     assert_ne!(server_of(&ensemble, &session), follower);
     held.release().wait().expect("release");

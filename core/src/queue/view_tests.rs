@@ -136,7 +136,7 @@ fn a_listing_replaces_what_was_seen_and_keeps_what_is_known() {
         view.get(&position(Exclusive, 2)).and_then(|seen| seen.node),
         Some(NodeId(2))
     );
-    assert_eq!(view.watched_strangers(), [theirs.clone()]);
+    assert_eq!(view.watched_strangers(), std::slice::from_ref(&theirs));
     assert_eq!(nodes(view.replace(std::iter::empty())), [2]);
     assert_eq!(view.watched_strangers(), []);
 }
@@ -147,7 +147,7 @@ fn r13_a_contender_learnt_to_be_ours_is_no_stranger_any_more() {
     let at = position(Exclusive, 1);
     view.insert(at.clone(), stranger());
     view.set_watch(&at, Watch::Armed);
-    assert_eq!(view.watched_strangers(), [at.clone()]);
+    assert_eq!(view.watched_strangers(), std::slice::from_ref(&at));
     view.insert(at.clone(), ours(7));
     assert_eq!(view.watched_strangers(), []);
     assert_eq!(view.remove(&at).and_then(|seen| seen.node), Some(NodeId(7)));

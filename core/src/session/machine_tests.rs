@@ -209,8 +209,8 @@ fn r16_at_most_256_requests_are_in_flight() {
     let sent = rig.transmit();
     assert_eq!(sent.len(), 256);
     assert_eq!(rig.transmit().len(), 0);
-    for answered in 0..3 {
-        rig.receive(rig.dial, &reply(sent[answered].xid, Code::NO_NODE, &[]));
+    for answered in &sent[..3] {
+        rig.receive(rig.dial, &reply(answered.xid, Code::NO_NODE, &[]));
         assert_eq!(rig.transmit().len(), 1);
     }
 }

@@ -116,6 +116,8 @@ impl Config {
             "-Dzookeeper.4lw.commands.whitelist=*".into(),
             // Kilobytes of log written ahead: the default is 64 MB for each server.
             "-Dzookeeper.preAllocSize=4096".into(),
+            // A vote that is lost on a busy machine is sent again soon: the default waits up to a minute.
+            "-Dzookeeper.fastleader.maxNotificationInterval=1000".into(),
             "-Dorg.slf4j.simpleLogger.showDateTime=true".into(),
             "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS".into(),
         ];

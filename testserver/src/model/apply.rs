@@ -45,6 +45,8 @@ impl Cluster {
             && connection.server == server
         {
             self.answer(server, origin, &outcome);
+        } else if let Some(origin) = entry.origin {
+            self.done_for_nobody(server, origin.connection);
         }
         outcome
     }
@@ -85,6 +87,22 @@ impl Cluster {
             self.close(id);
         }
         self.drain(id);
+    }
+
+    /// A request is done whose connection is gone: what the session asked for since may go on.
+    pub(super) fn done_for_nobody(&mut self, server: usize, id: ConnectionId) {
+        let here = &mut self.servers[server];
+        let Some((session, left)) = here.abandoned.get_mut(&id) else {
+            return;
+        };
+        let session = *session;
+        *left -= 1;
+        if *left == 0 {
+            here.abandoned.remove(&id);
+        }
+        if let Some(attached) = here.attached.get(&session).copied() {
+            self.drain(attached);
+        }
     }
 
     /// The request that is answered now leaves the head of its queue.

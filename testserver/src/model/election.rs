@@ -94,6 +94,7 @@ impl Cluster {
             here.database.apply(&entry);
         }
         here.piled.clear();
+        here.abandoned.clear();
     }
 
     /// The leader ends the link to a follower that it does not hear. The follower finds out when it can.

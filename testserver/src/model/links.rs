@@ -157,6 +157,8 @@ impl Cluster {
             reply.nullable_string(path);
             self.send(id, reply.finish());
             self.drain(id);
+        } else {
+            self.done_for_nobody(server, id);
         }
     }
 }

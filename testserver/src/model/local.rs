@@ -20,6 +20,13 @@ impl Cluster {
     /// Answers from the head of the queue what needs no leader.
     pub(super) fn drain(&mut self, id: ConnectionId) {
         while let Some(connection) = self.connections.get_mut(&id) {
+            let abandoned = &self.servers[connection.server].abandoned;
+            if abandoned
+                .values()
+                .any(|(session, _)| *session == connection.session)
+            {
+                return;
+            }
             match connection.queue.front() {
                 None | Some(Waiting::Forwarded) => return,
                 Some(Waiting::Local { .. } | Waiting::Throttled { .. }) => {}

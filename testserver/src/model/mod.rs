@@ -61,6 +61,7 @@ pub use settings::Settings;
 pub use stat::Stat;
 
 use connection::Connection;
+use connection::Waiting;
 use database::Database;
 use random::Random;
 use server::{Piled, Server};
@@ -208,6 +209,13 @@ impl Cluster {
             return false;
         };
         let server = &mut self.servers[state.server];
+        let with_leader = state.queue.iter();
+        let with_leader = with_leader.filter(|waiting| matches!(waiting, Waiting::Forwarded));
+        let count = with_leader.count();
+        if count > 0 {
+            let abandoned = (state.session, count);
+            server.abandoned.insert(connection, abandoned);
+        }
         server.watches.forget(connection);
         if server.attached.get(&state.session) == Some(&connection) {
             server.attached.remove(&state.session);

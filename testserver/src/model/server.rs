@@ -24,6 +24,9 @@ pub(crate) struct Server {
     pub(crate) throttle: u32,
     /// The connection through which each session is attached here.
     pub(crate) attached: BTreeMap<i64, ConnectionId>,
+    /// Requests of connections that are gone, still with the leader: whose session, and how many. The session's later
+    /// requests wait for them, also those of a new connection, since servers keep order by session.
+    pub(crate) abandoned: BTreeMap<ConnectionId, (i64, usize)>,
     /// What happened on the sockets of a paused server.
     pub(crate) piled: VecDeque<Piled>,
     /// Proposals that it logged as leader and that no majority had.
@@ -163,6 +166,7 @@ impl Server {
             lag: 0,
             throttle: 0,
             attached: BTreeMap::new(),
+            abandoned: BTreeMap::new(),
             piled: VecDeque::new(),
             undecided: Vec::new(),
             logged: Vec::new(),

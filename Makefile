@@ -1,0 +1,37 @@
+# Every task; each works as the first command in a fresh clone.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint gen conformance bench clean
+
+# Not bash's variable of this name: what follows is handed on as an option.
+SECONDS ?= 10
+SERVER ?= apache
+HOSTS ?=
+ROUNDS ?= 15
+CYCLES ?= 200
+
+help: ## List these targets
+	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 14
+
+setup: ## Install and build everything that demo and bench need
+	@scripts/build.sh
+
+demo: ## Rust, C, Python and Node take turns on one lock; SECONDS=10 SERVER=apache, or HOSTS=a:2181,b:2181
+	@scripts/demo.sh --seconds '$(SECONDS)' --server '$(SERVER)' --hosts '$(HOSTS)'
+
+test: ## Run all tests, and show which rules of the contract they covered
+	@scripts/test.sh
+
+lint: ## Check formatting, warnings, types and generated files
+	@scripts/lint.sh
+
+gen: ## Generate the C header and the type stubs again
+	@scripts/gen.sh
+
+conformance: ## Run the same scenarios through every language, and mixed
+	@tests/conformance/run.sh
+
+bench: ## Measure against a bare socket on the same server; ROUNDS=15 CYCLES=200; writes target/bench/results.json
+	@scripts/bench.sh --rounds '$(ROUNDS)' --cycles '$(CYCLES)'
+
+clean: ## Remove everything that was built or installed here
+	@scripts/clean.sh

@@ -1,0 +1,216 @@
+//! What no server that is supported does, or a test cannot see: the engine by itself, and a test that answers for the
+//! server.
+
+use std::time::Duration;
+
+use super::*;
+use crate::command::{AttemptId, Deadline, GrantTo, LockRequest, LockTarget};
+use crate::config::SessionOptions;
+use crate::guard::Guard;
+use crate::pending::Pending;
+use crate::queue::names::{Family, Kind, Naming};
+use crate::runtime::Callbacks;
+use crate::stats::LockStats;
+use crate::wire::code::Code;
+use crate::wire::codec::Writer;
+
+const CREATE2: i32 = 15;
+const CREATE_CONTAINER: i32 = 19;
+
+struct Rig {
+    engine: Engine,
+    now: Time,
+    dial: DialId,
+    handle: HandleId,
+}
+
+/// A request as it was sent: its xid, operation, path, and the flags at its end.
+#[derive(Debug)]
+struct Sent {
+    xid: i32,
+    op: i32,
+    path: String,
+    flags: i32,
+}
+
+impl Rig {
+    fn connected() -> Rig {
+        let now = Time(1_000_000_000_000);
+        let config = SessionConfig::new(Some("h:1/chroot"), &SessionOptions::default()).unwrap();
+        let (callbacks, _jobs) = Callbacks::collected();
+        let link = Link::new(callbacks);
+        let mut rig = Rig {
+            engine: Engine::new(config, link, 5, now),
+            now,
+            dial: DialId(0),
+            handle: HandleId::next(),
+        };
+        rig.engine.handle_timeout(now);
+        let Some(Action::Dial { dial, .. }) = rig.engine.poll_action() else {
+            panic!("no server is tried");
+        };
+        rig.dial = dial;
+        rig.engine.version(now, Some(Version(3, 9, 5)));
+        rig.engine.dialed(now, dial);
+        rig.engine.poll_transmit(now).expect("a handshake");
+        let mut answer = Writer::frame();
+        answer
+            .i32(0)
+            .i32(15_000)
+            .i64(7)
+            .buffer(&[5; 16])
+            .bool(false);
+        rig.engine.received(now, dial, &answer.finish());
+        let open = Command::Open { handle: rig.handle };
+        rig.engine.commands(now, std::iter::once(open));
+        rig
+    }
+
+    fn lock(&mut self, path: &str) -> Pending<Guard> {
+        let (completer, pending) = Pending::new("lock");
+        let request = LockRequest {
+            attempt: AttemptId::next(),
+            handle: self.handle,
+            session: None,
+            target: Arc::new(LockTarget {
+                path: path.into(),
+                family: Family::Mutex,
+                naming: Naming::Curator,
+                data: None,
+                acl: None,
+                stats: LockStats::default(),
+            }),
+            kind: Kind::Exclusive,
+            owner: None,
+            called: self.now,
+            deadline: Deadline::Never,
+            to: GrantTo::Lock(completer),
+        };
+        let command = Command::Lock(request);
+        self.engine.commands(self.now, std::iter::once(command));
+        pending
+    }
+
+    fn transmit(&mut self) -> Vec<Sent> {
+        let mut sent = Vec::new();
+        while let Some((_, bytes)) = self.engine.poll_transmit(self.now) {
+            let mut rest = bytes.as_slice();
+            while !rest.is_empty() {
+                let int = |at: usize| i32::from_be_bytes(rest[at..at + 4].try_into().unwrap());
+                let len = 4 + usize::try_from(int(0)).unwrap();
+                let path_len = usize::try_from(int(12)).unwrap_or(0);
+                let path = rest.get(16..16 + path_len).unwrap_or_default();
+                sent.push(Sent {
+                    xid: int(4),
+                    op: int(8),
+                    path: String::from_utf8_lossy(path).into_owned(),
+                    flags: int(len - 4),
+                });
+                rest = &rest[len..];
+            }
+        }
+        sent
+    }
+
+    fn refuse(&mut self, sent: &Sent, code: Code) {
+        self.answer(sent.xid, code, |_| ());
+    }
+
+    fn answer(&mut self, xid: i32, code: Code, body: impl FnOnce(&mut Writer)) {
+        let mut answer = Writer::frame();
+        answer.i32(xid).i64(90).i32(code.0);
+        body(&mut answer);
+        self.engine.received(self.now, self.dial, &answer.finish());
+    }
+
+    /// The node is there, made by transaction 90 of session 7.
+    fn create(&mut self, sent: &Sent, path: &str) {
+        self.answer(sent.xid, Code::OK, |body| {
+            body.string(path).i64(90).i64(90).i64(0).i64(0);
+            body.i32(0).i32(0).i32(0).i64(7).i32(0).i32(0).i64(90);
+        });
+    }
+
+    fn list(&mut self, sent: &Sent, names: &[&str]) {
+        self.answer(sent.xid, Code::OK, |body| {
+            body.len(names.len());
+            for name in names {
+                body.string(name);
+            }
+            for _ in 0..17 {
+                body.i32(0);
+            }
+        });
+    }
+}
+
+#[test]
+fn r15_parents_are_plain_where_the_server_has_no_containers() {
+    let mut rig = Rig::connected();
+    let mut call = rig.lock("/a/b");
+    let sent = rig.transmit();
+    assert_eq!(sent[0].op, CREATE2);
+    for request in &sent {
+        rig.refuse(request, Code::NO_NODE);
+    }
+    let asked = rig.transmit();
+    let paths = ["/chroot", "/chroot/a", "/chroot/a/b"];
+    assert_eq!(
+        asked.iter().map(|sent| &*sent.path).collect::<Vec<_>>(),
+        paths
+    );
+    assert!(asked.iter().all(|sent| sent.op == CREATE_CONTAINER));
+    for request in &asked {
+        rig.refuse(request, Code::UNIMPLEMENTED);
+    }
+    // The contender finds no parent once more, and then they are made without containers.
+    for request in rig.transmit() {
+        rig.refuse(&request, Code::NO_NODE);
+    }
+    let plain = rig.transmit();
+    assert!(
+        plain
+            .iter()
+            .all(|sent| sent.op == CREATE2 && sent.flags == 0)
+    );
+    let made: Vec<&str> = plain.iter().map(|sent| &*sent.path).collect();
+    assert_eq!(made, paths);
+    for request in &plain {
+        rig.create(request, &request.path);
+    }
+    let sent = rig.transmit();
+    assert_eq!(sent[0].op, CREATE2);
+    let contender = format!("{}0000000000", sent[0].path);
+    rig.create(&sent[0], &contender);
+    let name = contender.rsplit('/').next().unwrap();
+    for request in &sent[1..] {
+        rig.list(request, &[name]);
+    }
+    let granted = call.wait_for(Duration::ZERO).expect("granted").unwrap();
+    assert_eq!(granted.fencing_token(), 90);
+    assert_eq!(
+        granted.node_path(),
+        contender.strip_prefix("/chroot").unwrap()
+    );
+    std::mem::forget(granted);
+}
+
+#[test]
+fn r17_a_session_that_was_refused_is_closed_at_once() {
+    const AUTH_XID: i32 = -4;
+    let mut rig = Rig::connected();
+    rig.answer(AUTH_XID, Code::AUTH_FAILED, |_| ());
+    let error = rig.lock("/a").wait_for(Duration::ZERO).expect("refused");
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::AuthFailed);
+    let (completer, mut closing) = Pending::new("close");
+    let close = Command::Close {
+        handle: rig.handle,
+        until: rig.now + Duration::from_secs(5),
+        then: Box::new(move |outcome| drop(completer.complete(outcome))),
+    };
+    rig.engine.commands(rig.now, std::iter::once(close));
+    assert!(rig.engine.has_no_handles());
+    rig.engine.close(rig.now);
+    assert!(rig.engine.is_finished());
+    closing.wait_for(Duration::ZERO).expect("closed").unwrap();
+}

@@ -1,0 +1,41 @@
+//! What every asynchronous call for a lock shares.
+
+use std::ffi::c_void;
+
+use zoolock_core::{Result, binding};
+
+use crate::acquire::{Asked, Terms};
+use crate::boundary::call;
+use crate::callback::{Callback, zoolock_lock_callback};
+use crate::status::zoolock_status;
+
+/// Starts the call for the lock that `find` names; its outcome, a bad time-out too, goes to the
+/// callback. A NULL is answered at once, by the status: without a callback there is no other way.
+///
+/// # Safety
+/// The pointers are NULL or what their types say.
+pub(crate) unsafe fn lock<A: Asked>(
+    terms: &Terms,
+    callback: zoolock_lock_callback,
+    userdata: *mut c_void,
+    find: impl FnOnce() -> Result<A>,
+) -> zoolock_status {
+    call("lock", std::ptr::null_mut(), || {
+        let callback = Callback::new("lock", callback, userdata)?;
+        let asked = find()?;
+        // SAFETY: as promised by the caller.
+        let started = unsafe { terms.start(&asked) };
+        binding::spawn(async move {
+            let outcome = match started {
+                Ok(pending) => pending.await,
+                Err(error) => Err(error),
+            };
+            binding::post_callback(move || match outcome {
+                Ok(Some(guard)) => callback.granted(guard),
+                Ok(None) => callback.busy(),
+                Err(error) => callback.failed(&error),
+            });
+        })?;
+        Ok(zoolock_status::ZOOLOCK_OK)
+    })
+}

@@ -1,0 +1,220 @@
+#!/usr/bin/env bash
+# Builds the library and tests its C interface against a real ensemble of three servers:
+#   c            linked with libzoolock.so
+#   c-static     linked with libzoolock.a
+#   c-sanitized  as c-static, with gcc's address and undefined-behaviour sanitizers, if it has them
+#   c-valgrind   as c, under valgrind, if it is installed; not the faults and the forks
+# Usage: test.sh [SUITE...]. ZOOLOCK_TEST_REPORT names a file that gets a line per test;
+# ZOOLOCK_ENSEMBLE names the ensemble program, which is built otherwise.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(dirname "$here")
+target=${CARGO_TARGET_DIR:-$root/target}
+release=$target/release
+programs=(null input mutex async reentrant rwlock close auth fork faults)
+calm_programs=(null input mutex async reentrant rwlock close auth)
+suites=("$@")
+[ $# -gt 0 ] || suites=(c c-static c-sanitized c-valgrind)
+
+# Longer than any test takes: a test that hangs fails.
+limit=150
+passed=0
+failed=0
+
+cd "$root"
+cargo build --release --quiet -p zoolock-c
+if [ -z "${ZOOLOCK_ENSEMBLE-}" ]; then
+    cargo build --release --quiet -p zoolock-ensemble
+    ZOOLOCK_ENSEMBLE=$release/ensemble
+fi
+
+work=$(mktemp -d)
+# What the script started: the ensemble ends with its standard input.
+cleanup() {
+    if [ -n "${ensemble_pid-}" ]; then
+        exec {to_ensemble}>&-
+        wait "$ensemble_pid" || true
+    fi
+    rm -rf "$work"
+}
+trap cleanup EXIT
+
+report() { # ok|FAIL SUITE TEST
+    if [ "$1" = ok ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    echo "$1 $2 $3"
+    if [ -n "${ZOOLOCK_TEST_REPORT-}" ]; then echo "$1 $2 $3" >>"$ZOOLOCK_TEST_REPORT"; fi
+}
+
+# A command that has to succeed, as a test.
+check() { # SUITE TEST COMMAND...
+    local suite=$1 test=$2
+    shift 2
+    if "$@" >"$work/log" 2>&1; then
+        report ok "$suite" "$test"
+    else
+        sed 's/^/    /' "$work/log"
+        report FAIL "$suite" "$test"
+        return 1
+    fi
+}
+
+# ---- how things are compiled ----
+
+warnings=(-Wall -Wextra -Wpedantic -Werror)
+test_flags=(-std=c11 -D_POSIX_C_SOURCE=200809L -g "${warnings[@]}" -I"$root/include" -pthread)
+shared_link=(-L"$release" "-Wl,-rpath,$release" -lzoolock)
+# The system libraries are those of `rustc --print native-static-libs`.
+static_link=("$release/libzoolock.a" -lgcc_s -lutil -lrt -lpthread -lm -ldl)
+sanitizers=(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+
+compile_tests() { # DIRECTORY FLAG... -- LINK...
+    local directory=$1 flags=() program
+    shift
+    while [ "$1" != -- ]; do
+        flags+=("$1")
+        shift
+    done
+    shift
+    mkdir -p "$directory"
+    for program in "${programs[@]}"; do
+        gcc "${test_flags[@]}" "${flags[@]}" -o "$directory/test_$program" \
+            "$here/tests/test_$program.c" "$here"/tests/{harness,support,control}.c "$@" || return 1
+    done
+}
+
+compiles_as() { # LANGUAGE STANDARD COMPILER
+    printf '#include <zoolock.h>\nint main(void) { return zoolock_version() == 0; }\n' |
+        "$3" -x "$1" "-std=$2" "${warnings[@]}" -Wundef -I"$root/include" -o "$work/header" - \
+            -x none "${shared_link[@]}" && "$work/header"
+}
+
+# ---- the header ----
+
+functions_of_header() {
+    sed -nE 's/^[a-z][a-z0-9_ *]*\b(zoolock_[a-z_]+)\(.*/\1/p' "$root/include/zoolock.h" | sort -u
+}
+
+exports_are_the_headers_functions() {
+    diff <(functions_of_header) \
+        <(nm -D --defined-only "$release/libzoolock.so" | awk '$2 == "T" { print $3 }' | sort -u)
+}
+
+every_pointer_function_is_tested_with_null() {
+    local missing
+    missing=$(functions_of_header |
+        while read -r function; do grep -q "\b$function\b" "$here/tests/test_null.c" || echo "$function"; done)
+    [ -z "$missing" ] || { echo "not in test_null.c: $missing"; return 1; }
+}
+
+check c the_header_is_current "$here/generate-header.sh" --check || true
+check c the_header_is_c11 compiles_as c c11 gcc || true
+if command -v g++ >/dev/null; then
+    check c the_header_is_cpp17 compiles_as c++ c++17 g++ || true
+fi
+check c the_library_exports_what_the_header_declares exports_are_the_headers_functions || true
+check c every_function_is_tested_with_null every_pointer_function_is_tested_with_null || true
+
+# ---- the ensemble ----
+
+coproc ENSEMBLE { exec "$ZOOLOCK_ENSEMBLE" run --servers 3 --tick-ms 500; }
+ensemble_pid=$ENSEMBLE_PID
+exec {to_ensemble}>&"${ENSEMBLE[1]}" {ENSEMBLE[1]}>&-
+read -r ready <&"${ENSEMBLE[0]}"
+field() { sed -E "s/.*\"$1\":\"([^\"]*)\".*/\1/" <<<"$ready"; }
+ZOOLOCK_TEST_HOSTS=$(field hosts)
+ZOOLOCK_TEST_CONTROL=$(field control)
+export ZOOLOCK_TEST_HOSTS ZOOLOCK_TEST_CONTROL
+# Nothing listens there.
+export ZOOLOCK_HOSTS=127.0.0.1:1
+
+order() { "$ZOOLOCK_ENSEMBLE" ctl "$ZOOLOCK_TEST_CONTROL" "$@" >/dev/null; }
+
+# ---- the test programs ----
+
+run_tests() { # SUITE DIRECTORY PROGRAM... -- WRAPPER...
+    local suite=$1 directory=$2 selected=() program test
+    shift 2
+    while [ "$1" != -- ]; do
+        selected+=("$1")
+        shift
+    done
+    shift
+    for program in "${selected[@]}"; do
+        for test in $("$directory/test_$program"); do
+            # A test that failed may have left its faults behind.
+            check "$suite" "$test" timeout "$limit" "$@" "$directory/test_$program" "$test" ||
+                order heal client all
+        done
+    done
+}
+
+example_says() { # TEXT EXAMPLE ARGUMENT
+    local said
+    said=$(ZOOLOCK_HOSTS=$ZOOLOCK_TEST_HOSTS timeout "$limit" "$work/$2" "$3") || return 1
+    echo "$said"
+    grep -q "$1" <<<"$said"
+}
+
+run_examples() {
+    local example
+    for example in order_service scheduled_job; do
+        check c "the_example_${example}_compiles" gcc -std=c11 "${warnings[@]}" -I"$root/include" \
+            -o "$work/$example" "$here/examples/$example.c" "${shared_link[@]}" || return 0
+    done
+    check c order_service_saves_an_order example_says 'order of ann saved' order_service ann || true
+    check c scheduled_job_does_its_steps example_says 'step 3' scheduled_job free || true
+    # Another instance holds the locks.
+    local contender=_c_00000000-0000-4000-8000-000000000000-lock-
+    order ensure /locks/order/bob && order create "/locks/order/bob/$contender" - ephemeral-sequential
+    order ensure /locks/job/busy && order create "/locks/job/busy/$contender" - ephemeral-sequential
+    check c order_service_tells_of_an_order_in_progress \
+        example_says 'order in progress' order_service bob || true
+    check c scheduled_job_skips_a_round_that_another_does \
+        example_says 'skipped' scheduled_job busy || true
+}
+
+for suite in "${suites[@]}"; do
+    case $suite in
+    c)
+        check c the_tests_compile compile_tests "$work/shared" -O1 -- "${shared_link[@]}" &&
+            run_tests c "$work/shared" "${programs[@]}" --
+        run_examples
+        ;;
+    c-static)
+        check c-static the_tests_compile compile_tests "$work/static" -O1 -- "${static_link[@]}" &&
+            run_tests c-static "$work/static" "${calm_programs[@]}" --
+        ;;
+    c-sanitized)
+        if echo 'int main(void) { return 0; }' |
+            gcc "${sanitizers[@]}" -x c -o "$work/sanitized" - 2>/dev/null && "$work/sanitized"; then
+            check c-sanitized the_tests_compile \
+                compile_tests "$work/sanitized-tests" -O1 "${sanitizers[@]}" -- "${static_link[@]}" && {
+                run_tests c-sanitized "$work/sanitized-tests" "${calm_programs[@]}" faults --
+                # A child leaks what it inherited, on purpose (R18).
+                ASAN_OPTIONS=detect_leaks=0 \
+                    run_tests c-sanitized "$work/sanitized-tests" fork --
+            }
+        else
+            echo "skipped c-sanitized: gcc has no sanitizers here"
+        fi
+        ;;
+    c-valgrind)
+        if command -v valgrind >/dev/null; then
+            check c-valgrind the_tests_compile compile_tests "$work/valgrind" -O0 -- "${shared_link[@]}" &&
+                run_tests c-valgrind "$work/valgrind" "${calm_programs[@]}" -- \
+                    valgrind --quiet --error-exitcode=99 --leak-check=full \
+                    --errors-for-leak-kinds=definite --show-leak-kinds=definite
+        else
+            echo "skipped c-valgrind: valgrind is not installed"
+        fi
+        ;;
+    *)
+        echo "no such suite: $suite" >&2
+        exit 2
+        ;;
+    esac
+done
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

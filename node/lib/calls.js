@@ -1,0 +1,103 @@
+'use strict'
+
+const native = require('../native.js')
+const { onAbort } = require('./aborts.js')
+const { fromFailure } = require('./errors.js')
+
+/** Who hears how a call under way ended, by its number. */
+const waiting = new Map()
+/** Who hears of other events, by number; held weakly. */
+const listeners = new Map()
+let lastNumber = 0
+
+const calls = new native.Calls(deliver)
+
+/**
+ * Makes a call that `start(calls, number)` begins; `convert` makes its value of the native event.
+ * While it is pending the process stays alive.
+ *
+ * Failures are thrown here, after an `await`, so that stack traces name the caller.
+ */
+async function call(start, convert) {
+  return outcome(await new Promise((resolve, reject) => begin(start, resolve, reject)), convert)
+}
+
+/**
+ * As `call`, for a call that can be withdrawn: when `signal` aborts, the promise rejects with its
+ * reason at once, and the event that settles the call afterwards goes to `discard`.
+ */
+async function abortableCall(start, convert, signal, discard) {
+  if (signal === undefined) return await call(start, convert)
+  if (signal.aborted) throw signal.reason
+  return outcome(await untilAborted(start, signal, discard), convert)
+}
+
+function outcome(event, convert) {
+  if (event.failure) throw fromFailure(event.failure)
+  return convert(event)
+}
+
+function untilAborted(start, signal, discard) {
+  return new Promise((resolve, reject) => {
+    const unhook = onAbort(signal, () => {
+      waiting.set(number, discard)
+      calls.cancel(number)
+      reject(signal.reason)
+    })
+    const unhooked = (settle) => (value) => {
+      unhook()
+      settle(value)
+    }
+    const number = begin(start, unhooked(resolve), unhooked(reject))
+  })
+}
+
+function begin(start, resolve, reject) {
+  const number = ++lastNumber
+  waiting.set(number, resolve)
+  if (waiting.size === 1) calls.keepAlive(true)
+  try {
+    start(calls, number)
+  } catch (error) {
+    forget(number)
+    reject(error)
+  }
+  return number
+}
+
+function forget(number) {
+  waiting.delete(number)
+  if (waiting.size === 0) calls.keepAlive(false)
+}
+
+function deliver() {
+  for (const event of calls.take()) {
+    if (event.call !== undefined) settle(event)
+    else tell(event)
+  }
+}
+
+function settle(event) {
+  const resolve = waiting.get(event.call)
+  forget(event.call)
+  resolve(event)
+}
+
+function tell(event) {
+  listeners.get(event.session ?? event.guard)?.deref()?.(event)
+}
+
+const collected = new FinalizationRegistry((number) => listeners.delete(number))
+
+/**
+ * Lets `start(calls, number)` bring events to `listener`. The registration keeps `listener` alive
+ * no longer than `owner`, which has to refer to it.
+ */
+function listen(owner, listener, start) {
+  const number = ++lastNumber
+  listeners.set(number, new WeakRef(listener))
+  collected.register(owner, number)
+  start(calls, number)
+}
+
+module.exports = { call, abortableCall, listen }

@@ -1,0 +1,90 @@
+'use strict'
+
+const native = require('../native.js')
+
+/** The base of all errors of this package. */
+class ZoolockError extends Error {
+  constructor(kind, message, { operation, path, cause } = {}) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.code = `ERR_ZOOLOCK_${kind}`
+    this.operation = operation
+    this.path = path
+  }
+}
+
+/** One class a kind; the kinds are the core's. */
+const CLASS_NAMES = {
+  INVALID_ARGUMENT: 'InvalidArgumentError',
+  UNAVAILABLE: 'UnavailableError',
+  TIMEOUT: 'LockTimeoutError',
+  CANCELLED: 'CancelledError',
+  LOCK_LOST: 'LockLostError',
+  NOT_HELD: 'NotHeldError',
+  WOULD_DEADLOCK: 'WouldDeadlockError',
+  SEQUENCE_EXHAUSTED: 'SequenceExhaustedError',
+  NO_AUTH: 'NoAuthError',
+  AUTH_FAILED: 'AuthFailedError',
+  SESSION_EXPIRED: 'SessionExpiredError',
+  CLOSED: 'ClosedError',
+  UNSUPPORTED: 'UnsupportedError',
+  INTERNAL: 'InternalError'
+}
+
+/** What the core calls otherwise than this language does. */
+const OPERATIONS = {
+  reentrant_mutex: 'reentrantMutex',
+  rwlock: 'rwLock',
+  ensure_held: 'ensureHeld'
+}
+const ARGUMENTS = {
+  session_timeout: 'sessionTimeoutMs',
+  connect_timeout: 'connectTimeoutMs'
+}
+
+function define(kind, name) {
+  const Class = {
+    [name]: class extends ZoolockError {
+      constructor(message, context) {
+        super(kind, message, context)
+      }
+    }
+  }[name]
+  named(Class)
+  return Class
+}
+
+// On the prototype, so that it shows in stack traces without being an own property of every error.
+function named(Class) {
+  Object.defineProperty(Class.prototype, 'name', {
+    value: Class.name,
+    writable: true,
+    configurable: true
+  })
+}
+
+named(ZoolockError)
+const byKind = Object.fromEntries(
+  native.errorKinds().map((kind) => [kind, define(kind, CLASS_NAMES[kind])])
+)
+const classes = Object.fromEntries(Object.values(byKind).map((Class) => [Class.name, Class]))
+
+/** The error object for a native failure. */
+function fromFailure(failure) {
+  const operation = OPERATIONS[failure.operation] ?? failure.operation
+  const path = failure.path ?? undefined
+  const reason = failure.message.replace(/^[a-z_]+(?=:)/, (name) => ARGUMENTS[name] ?? name)
+  const about = path === undefined ? operation : `${operation} ${path}`
+  return new byKind[failure.kind](`${about}: ${reason}`, { operation, path })
+}
+
+/** Throws if it is a native failure. */
+function unwrap(outcome) {
+  if (outcome instanceof native.Failure) throw fromFailure(outcome)
+  return outcome
+}
+
+function invalidArgument(operation, argument, problem) {
+  return new byKind.INVALID_ARGUMENT(`${operation}: ${argument}: ${problem}`, { operation })
+}
+
+module.exports = { ZoolockError, ...classes, fromFailure, unwrap, invalidArgument }

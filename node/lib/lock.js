@@ -1,0 +1,143 @@
+'use strict'
+
+const { callOptions, tryOptions, callback } = require('./arguments.js')
+const { abortableCall, call } = require('./calls.js')
+const { currentOwner, enter } = require('./context.js')
+const { Guard } = require('./guard.js')
+const { checkKey, key } = require('./internal.js')
+
+/** What all locks have. Without `reentrant` there are no owners. */
+class Lock {
+  #native
+  // Keeps the session open while the lock is in use.
+  #session
+  #path
+  #reentrant
+
+  constructor(given, native, session, path, reentrant) {
+    checkKey(given)
+    this.#native = native
+    this.#session = session
+    this.#path = path
+    this.#reentrant = reentrant
+  }
+
+  get path() {
+    return this.#path
+  }
+
+  async lock(options) {
+    return await this.#lock(callOptions('lock', options, this.#reentrant), currentOwner())
+  }
+
+  async tryLock(options) {
+    const { signal, owner = currentOwner() } = tryOptions(options, this.#reentrant)
+    return await this.#acquire(
+      (calls, number) => this.#native.tryLock(calls, number, this.#reentrant ? owner : undefined),
+      signal
+    )
+  }
+
+  async withLock(...args) {
+    const [given, fn] = args.length > 1 ? args : [undefined, args[0]]
+    const options = callOptions('withLock', given, this.#reentrant)
+    callback('withLock', 'fn', fn)
+    if (!this.#reentrant) return await use(await this.#lock(options), fn)
+    const { owner, run } = enter(options.owner)
+    return await use(await this.#lock(options, owner), (held) => run(() => fn(held)))
+  }
+
+  async contenders() {
+    return await call(
+      (calls, number) => this.#native.contenders(calls, number),
+      (event) => event.contenders
+    )
+  }
+
+  async #lock({ timeoutMs, signal, owner }, otherwise) {
+    const who = this.#reentrant ? (owner ?? otherwise) : undefined
+    return await this.#acquire(
+      (calls, number) => this.#native.lock(calls, number, timeoutMs, who),
+      signal
+    )
+  }
+
+  async #acquire(start, signal) {
+    const guard = ({ granted }) => (granted ? new Guard(key, granted, this) : null)
+    return await abortableCall(start, guard, signal, releaseUnwanted)
+  }
+}
+
+/** Runs `fn` with the guard and releases it; whatever `fn` throws comes before its loss. */
+async function use(guard, fn) {
+  let result
+  try {
+    result = await fn(guard)
+  } catch (error) {
+    // The business error is what the caller has to see; the loss is told by the guard.
+    await release(guard).catch(() => {})
+    throw error
+  }
+  await release(guard)
+  return result
+}
+
+/** The function may have released the lock itself, early. */
+async function release(guard) {
+  if (guard.state !== 'released') await guard.release()
+}
+
+/** A grant that crossed an abort on its way. */
+function releaseUnwanted({ granted }) {
+  if (!granted) return
+  // Nobody is left to be told of a failure, and the core goes on by itself (R5).
+  call((calls, number) => granted.release(calls, number), () => undefined).catch(() => {})
+}
+
+class Mutex extends Lock {
+  constructor(given, native, session, path) {
+    super(given, native, session, path, false)
+  }
+}
+
+class ReentrantMutex extends Lock {
+  constructor(given, native, session, path) {
+    super(given, native, session, path, true)
+  }
+}
+
+/** One side of a read-write lock. */
+class RwLockSide extends Lock {
+  constructor(given, native, session, path) {
+    super(given, native, session, path, true)
+  }
+}
+
+class RwLock {
+  #read
+  #write
+
+  constructor(given, sides, session, path) {
+    checkKey(given)
+    this.#read = new RwLockSide(given, sides.read, session, path)
+    this.#write = new RwLockSide(given, sides.write, session, path)
+  }
+
+  get read() {
+    return this.#read
+  }
+
+  get write() {
+    return this.#write
+  }
+
+  get path() {
+    return this.#read.path
+  }
+
+  async contenders() {
+    return await this.#read.contenders()
+  }
+}
+
+module.exports = { Mutex, ReentrantMutex, RwLock, RwLockSide }

@@ -1,0 +1,100 @@
+//! The three recipes, seen alike.
+
+use napi_derive::napi;
+use zoolock::{
+    Cancel, Contender, Error, ErrorKind, Guard, Mutex, Pending, ReentrantMutex, RwLockSide, Wait,
+};
+
+use crate::calls::Calls;
+use crate::event::Value;
+use crate::options::timeout;
+use crate::owner::Owner;
+
+/// A lock, or one side of a read-write lock.
+#[napi]
+pub struct LockHandle(Recipe);
+
+pub enum Recipe {
+    Mutex(Mutex),
+    Reentrant(ReentrantMutex),
+    Side(RwLockSide),
+}
+
+impl Recipe {
+    /// Without an owner the call is an owner of its own (R11).
+    fn acquire(
+        &self,
+        owner: Option<&Owner>,
+        wait: Wait,
+        cancel: &Cancel,
+    ) -> Pending<Option<Guard>> {
+        let owner = || owner.map_or_else(zoolock::Owner::new, |owner| owner.0.clone());
+        match self {
+            Recipe::Mutex(lock) => lock.acquire(wait, Some(cancel)),
+            Recipe::Reentrant(lock) => lock.acquire(&owner(), wait, Some(cancel)),
+            Recipe::Side(lock) => lock.acquire(&owner(), wait, Some(cancel)),
+        }
+    }
+
+    fn contenders(&self) -> Pending<Vec<Contender>> {
+        match self {
+            Recipe::Mutex(lock) => lock.contenders(),
+            Recipe::Reentrant(lock) => lock.contenders(),
+            Recipe::Side(lock) => lock.contenders(),
+        }
+    }
+
+    fn path(&self) -> &str {
+        match self {
+            Recipe::Mutex(lock) => lock.path(),
+            Recipe::Reentrant(lock) => lock.path(),
+            Recipe::Side(lock) => lock.path(),
+        }
+    }
+}
+
+impl From<Recipe> for LockHandle {
+    fn from(recipe: Recipe) -> LockHandle {
+        LockHandle(recipe)
+    }
+}
+
+#[napi]
+impl LockHandle {
+    /// Settles `call` with a guard. Without a time-out it waits for ever.
+    #[napi]
+    pub fn lock(&self, calls: &Calls, call: i64, timeout_ms: Option<f64>, owner: Option<&Owner>) {
+        let path = self.0.path().to_owned();
+        let started = timeout("lock", timeout_ms)
+            .map(|wait| self.0.acquire(owner, wait, &calls.cancellable(call)))
+            .map_err(|error| error.with_path(&*path));
+        calls.inbox.follow(call, started, move |guard| {
+            guard
+                .map(|guard| Value::Guard(Some(guard)))
+                .ok_or_else(|| busy(path))
+        });
+    }
+
+    /// Settles `call` with a guard, or with nothing if the lock is busy.
+    #[napi]
+    pub fn try_lock(&self, calls: &Calls, call: i64, owner: Option<&Owner>) {
+        let pending = self.0.acquire(owner, Wait::Try, &calls.cancellable(call));
+        calls
+            .inbox
+            .follow(call, Ok(pending), |guard| Ok(Value::Guard(guard)));
+    }
+
+    /// Settles `call` with those who queue.
+    #[napi]
+    pub fn contenders(&self, calls: &Calls, call: i64) {
+        calls
+            .inbox
+            .follow(call, Ok(self.0.contenders()), |contenders| {
+                Ok(Value::Contenders(contenders))
+            });
+    }
+}
+
+fn busy(path: String) -> Error {
+    Error::new(ErrorKind::Timeout, "lock", "somebody else holds it").with_path(path)
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { startEnsemble } from './support/ensemble.mjs'
+
+const ensemble = await startEnsemble()
+const session = await ensemble.connect()
+
+/** Runs an example; what it printed, without the line's end. */
+async function example(name, args, env) {
+  const file = fileURLToPath(new URL(`../examples/${name}`, import.meta.url))
+  const child = spawn(process.execPath, [file, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ZOOLOCK_HOSTS: ensemble.hosts, ...env }
+  })
+  return (await text(child.stdout)).trim()
+}
+
+async function temporary(t) {
+  const directory = await mkdtemp(join(tmpdir(), 'zoolock-node-'))
+  t.after(() => rm(directory, { recursive: true }))
+  return directory
+}
+
+test('the order service places one order of a user at a time', async (t) => {
+  const env = { ORDERS_DIR: await temporary(t) }
+  const printed = await Promise.all(
+    ['tea', 'milk', 'sugar'].map((item) => example('order-service.mjs', ['user-1', item], env))
+  )
+  for (const line of printed) assert.match(line, /^order placed, token \d+$/)
+  const orders = JSON.parse(await readFile(join(env.ORDERS_DIR, 'user-1.json'), 'utf8'))
+  assert.deepEqual(orders.map(({ item }) => item).sort(), ['milk', 'sugar', 'tea'])
+})
+
+test('the order service says "order in progress" after 3 seconds', async (t) => {
+  const env = { ORDERS_DIR: await temporary(t) }
+  await session.mutex('/locks/order/user-2').withLock(async () => {
+    const busy = example('order-service.mjs', ['user-2', 'tea'], env)
+    const other = example('order-service.mjs', ['user-3', 'tea'], env)
+    assert.match(await other, /^order placed/)
+    assert.equal(await busy, 'order in progress')
+  })
+})
+
+test('the scheduled job is done once, and skipped while another instance is at it', async (t) => {
+  const env = { JOBS_DIR: await temporary(t), JOB_PATIENCE_MS: '10000' }
+  const printed = await Promise.all(
+    [1, 2, 3].map(() => example('scheduled-job.mjs', ['monday'], env))
+  )
+  assert.deepEqual(printed.sort(), ['done', 'was done before', 'was done before'])
+
+  await session.mutex('/locks/job/nightly').withLock(async () => {
+    const impatient = { ...env, JOB_PATIENCE_MS: '100' }
+    const line = await example('scheduled-job.mjs', ['tuesday'], impatient)
+    assert.equal(line, 'skipped: another instance is at it')
+  })
+})

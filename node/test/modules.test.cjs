@@ -1,0 +1,54 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const { spawnSync } = require('node:child_process')
+const { test } = require('node:test')
+const zoolock = require('zoolock')
+const native = require('../native.js')
+
+test('import and require give the same classes and functions', async () => {
+  const imported = await import('zoolock')
+  const names = Object.keys(zoolock)
+  assert.ok(names.includes('connect') && names.includes('LockLostError'))
+  assert.deepEqual(Object.keys(imported).filter((name) => name !== 'default').sort(), names.sort())
+  for (const name of names) assert.equal(imported[name], zoolock[name], name)
+  assert.equal(imported.default, zoolock)
+})
+
+test('every kind of error has its class, under ZoolockError', () => {
+  const { ZoolockError, ...others } = zoolock
+  const classes = Object.entries(others).filter(([name]) => name.endsWith('Error'))
+  assert.equal(classes.length, native.errorKinds().length)
+  for (const [name, Class] of classes) {
+    const error = new Class('message', { operation: 'lock', path: '/locks/a' })
+    assert.ok(error instanceof ZoolockError && error instanceof Error)
+    assert.equal(error.name, name)
+    assert.equal(Class.name, name)
+    assert.match(error.code, /^ERR_ZOOLOCK_[A-Z_]+$/)
+    assert.ok(String(error).startsWith(`${name}: `))
+  }
+})
+
+test('objects that are granted or opened cannot be made', () => {
+  for (const name of ['Session', 'Mutex', 'ReentrantMutex', 'RwLock', 'RwLockSide', 'Guard']) {
+    assert.throws(() => new zoolock[name](), { name: 'TypeError', message: 'Illegal constructor' })
+  }
+})
+
+test('Symbol.asyncDispose exists, also where Node has none', () => {
+  const program = `
+    delete Symbol.asyncDispose
+    require(${JSON.stringify(require.resolve('zoolock'))})
+    if (typeof Symbol.asyncDispose !== 'symbol') process.exit(1)`
+  // On versions that have it, it cannot be deleted, and is theirs.
+  const { status, stderr } = spawnSync(process.execPath, ['-e', program], { encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+  assert.equal(typeof zoolock.Guard.prototype[Symbol.asyncDispose], 'function')
+  assert.equal(typeof zoolock.Session.prototype[Symbol.asyncDispose], 'function')
+})
+
+test('loading the package starts nothing', () => {
+  const program = `require(${JSON.stringify(require.resolve('zoolock'))})`
+  const { status } = spawnSync(process.execPath, ['-e', program])
+  assert.equal(status, 0)
+})

@@ -1,0 +1,289 @@
+//! `zoolock.Lock`: the interface of every lock object.
+
+use std::sync::Arc;
+
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+use zoolock::binding::TakenHolds;
+use zoolock::{Contender, Error, ErrorKind, Pending, Wait};
+
+use crate::entered::Entered;
+use crate::errors::{OrRaise, to_python};
+use crate::guard::Guard;
+use crate::hold::Hold;
+use crate::session::Session;
+use crate::{arguments, contenders, pickling, releasing, wait};
+
+/// A lock of the core. The owner of those that have one is the calling thread.
+pub(crate) enum Handle {
+    Mutex(zoolock::Mutex),
+    Reentrant(zoolock::ReentrantMutex),
+    Side(zoolock::RwLockSide),
+}
+
+impl Handle {
+    fn acquire(
+        &self,
+        owner: &zoolock::Owner,
+        wait: Wait,
+        cancel: Option<&zoolock::Cancel>,
+    ) -> Pending<Option<zoolock::Guard>> {
+        match self {
+            Handle::Mutex(mutex) => mutex.acquire(wait, cancel),
+            Handle::Reentrant(mutex) => mutex.acquire(owner, wait, cancel),
+            Handle::Side(side) => side.acquire(owner, wait, cancel),
+        }
+    }
+
+    fn contenders(&self) -> Pending<Vec<Contender>> {
+        match self {
+            Handle::Mutex(mutex) => mutex.contenders(),
+            Handle::Reentrant(mutex) => mutex.contenders(),
+            Handle::Side(side) => side.contenders(),
+        }
+    }
+
+    fn path(&self) -> &str {
+        match self {
+            Handle::Mutex(mutex) => mutex.path(),
+            Handle::Reentrant(mutex) => mutex.path(),
+            Handle::Side(side) => side.path(),
+        }
+    }
+}
+
+/// What every lock object can do. `Mutex`, `ReentrantMutex` and the two sides of an `RwLock` are
+/// locks.
+///
+/// `with lock as held:` waits for the lock, gives its `Guard`, and releases at the end of the
+/// block. Leaving the block raises `LockLost` if the lock was lost meanwhile, and `NotHeld` if it
+/// was released inside, unless the body itself raised: its exception is never hidden.
+///
+/// Without a guard, `release()`, `held` and `fencing_token` act on the hold that the calling
+/// thread took last; if it took none, on the object's only unreleased hold; else they raise
+/// `NotHeld` (R10).
+///
+/// Ctrl-C interrupts every wait, and no contender is left behind (R5).
+#[pyclass(module = "zoolock", subclass, frozen, weakref)]
+pub(crate) struct Lock {
+    handle: Handle,
+    holds: Arc<TakenHolds>,
+    entered: Entered,
+    /// Keeps the session open, with its callbacks.
+    session: Py<Session>,
+}
+
+impl Lock {
+    pub(crate) fn new(handle: Handle, session: Py<Session>) -> Lock {
+        Lock {
+            handle,
+            holds: Arc::default(),
+            entered: Entered::default(),
+            session,
+        }
+    }
+
+    /// Waits for the lock and notes the hold as the calling thread's. `None`: a busy try.
+    fn attempt(
+        &self,
+        py: Python<'_>,
+        wait: Wait,
+        cancel: Option<&zoolock::Cancel>,
+    ) -> PyResult<zoolock::Result<Option<Arc<zoolock::Guard>>>> {
+        let owner = zoolock::Owner::current_thread();
+        let outcome = wait::for_outcome(py, self.handle.acquire(&owner, wait, cancel))?;
+        Ok(outcome.map(|granted| {
+            granted.map(|guard| {
+                let guard = Arc::new(guard);
+                self.holds.push(&owner, Arc::clone(&guard));
+                guard
+            })
+        }))
+    }
+
+    /// Waits for the lock; a busy try is a `LockTimeout`.
+    pub(crate) fn take(
+        slf: &Bound<'_, Lock>,
+        wait: Wait,
+        cancel: Option<&zoolock::Cancel>,
+        kept: bool,
+    ) -> PyResult<Guard> {
+        let (py, this) = (slf.py(), slf.get());
+        match this.attempt(py, wait, cancel)?.or_raise(py)? {
+            Some(guard) => Ok(Guard::new(
+                guard,
+                Arc::clone(&this.holds),
+                slf.clone().unbind(),
+                kept,
+            )),
+            None => Err(to_python(
+                py,
+                &Error::new(ErrorKind::Timeout, "lock", "somebody else holds it")
+                    .with_path(this.handle.path()),
+            )),
+        }
+    }
+
+    fn list(&self, py: Python<'_>) -> PyResult<Vec<Contender>> {
+        wait::for_outcome(py, self.handle.contenders())?.or_raise(py)
+    }
+
+    fn current(&self, operation: &'static str) -> zoolock::Result<Arc<zoolock::Guard>> {
+        let owner = zoolock::Owner::current_thread();
+        self.holds.current(&owner, operation, self.handle.path())
+    }
+}
+
+#[pymethods]
+impl Lock {
+    /// The lock path, without the session's chroot.
+    #[getter]
+    pub(crate) fn path(&self) -> &str {
+        self.handle.path()
+    }
+
+    /// Wait for the lock and return its `Guard`.
+    ///
+    /// `timeout` is in seconds: `None` waits for ever, through outages and session changes; 0 does
+    /// not wait for a holder. `cancel` is a `Cancel`, to end the wait from another thread.
+    ///
+    /// Raises `LockTimeout`, `Cancelled`, `Closed`, `NoAuth`, `SequenceExhausted`; of re-entrant
+    /// and read-write locks also `LockLost` (the caller holds it already, and lost it) and
+    /// `WouldDeadlock` (the holder of only a read lock asks for the write lock).
+    #[pyo3(signature = (timeout = None, cancel = None))]
+    fn lock(
+        slf: &Bound<'_, Self>,
+        timeout: Option<&Bound<'_, PyAny>>,
+        cancel: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Guard> {
+        let wait = arguments::timeout("lock", timeout)?;
+        Lock::take(slf, wait, arguments::cancel(cancel)?.as_ref(), false)
+    }
+
+    /// Take the lock if nobody who excludes it is before us; `None` if somebody is.
+    ///
+    /// Does not wait for a holder: it takes the round trips that it needs, bounded by the
+    /// session's `connect_timeout`. Raises as `lock()`, and `Unavailable`.
+    fn try_lock(slf: &Bound<'_, Self>) -> PyResult<Option<Guard>> {
+        let (py, this) = (slf.py(), slf.get());
+        let granted = this.attempt(py, Wait::Try, None)?.or_raise(py)?;
+        Ok(granted
+            .map(|guard| Guard::new(guard, Arc::clone(&this.holds), slf.clone().unbind(), false)))
+    }
+
+    /// A context manager for `with lock.hold(timeout=3) as held:`, which waits at most `timeout`
+    /// seconds and raises `LockTimeout` then. Arguments as for `lock()`.
+    #[pyo3(signature = (timeout = None, cancel = None))]
+    fn hold(
+        slf: &Bound<'_, Self>,
+        timeout: Option<&Bound<'_, PyAny>>,
+        cancel: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Hold> {
+        let wait = arguments::timeout("hold", timeout)?;
+        Ok(Hold::new(
+            slf.clone().unbind(),
+            wait,
+            arguments::cancel(cancel)?,
+        ))
+    }
+
+    /// Take the lock as `threading.Lock.acquire` does: True if it was taken.
+    ///
+    /// `timeout` is in seconds: -1 waits for ever, 0 does not wait for a holder. With
+    /// `blocking=False` it does not wait either, and no `timeout` may be given. The hold is this
+    /// object's until `release()`. Raises as `lock()`, but returns False at the time-out.
+    #[pyo3(
+        signature = (blocking = None, timeout = None),
+        text_signature = "($self, blocking=True, timeout=-1)"
+    )]
+    fn acquire(
+        &self,
+        py: Python<'_>,
+        blocking: Option<&Bound<'_, PyAny>>,
+        timeout: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
+        let wait = arguments::acquire_wait(py, blocking, timeout)?;
+        match self.attempt(py, wait, None)? {
+            Ok(granted) => Ok(granted.is_some()),
+            Err(error) if error.kind() == ErrorKind::Timeout => Ok(false),
+            Err(error) => Err(to_python(py, &error)),
+        }
+    }
+
+    /// Release the hold that the calling thread took last; if it took none, the object's only one.
+    ///
+    /// Returns when the deletion of the contender is confirmed, the session is over, or the lease
+    /// would have ended. Raises `NotHeld` (a `RuntimeError`) if there is no such hold, `LockLost`
+    /// if it was lost before the call.
+    fn release(&self, py: Python<'_>) -> PyResult<()> {
+        let owner = zoolock::Owner::current_thread();
+        let guard = self
+            .holds
+            .take(&owner, "release", self.handle.path())
+            .or_raise(py)?;
+        releasing::release(py, &guard)
+    }
+
+    /// Whether anybody, in any process, holds the lock (of a read-write lock: either side). Asks
+    /// the server; raises as `contenders()`.
+    fn locked(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.list(py)?.iter().any(|contender| contender.holds))
+    }
+
+    /// Who queues on the path, holders too, in the order of the queue.
+    ///
+    /// Asks the server, within the session's `connect_timeout`. Raises `Unavailable`, `NoAuth`,
+    /// `Closed`.
+    fn contenders(&self, py: Python<'_>) -> PyResult<Vec<Py<PyAny>>> {
+        contenders::to_python(py, self.list(py)?)
+    }
+
+    /// Whether the calling thread's hold may still be believed in (see the class). Never blocks.
+    #[getter]
+    fn held(&self) -> bool {
+        self.current("held").is_ok_and(|guard| guard.is_held())
+    }
+
+    /// The fencing token of the calling thread's hold (see the class). Raises `NotHeld`.
+    #[getter]
+    fn fencing_token(&self, py: Python<'_>) -> PyResult<i64> {
+        let guard = self.current("fencing_token").or_raise(py)?;
+        Ok(guard.fencing_token())
+    }
+
+    fn __enter__(slf: &Bound<'_, Self>) -> PyResult<Py<Guard>> {
+        let guard = Lock::take(slf, Wait::Forever, None, true)?;
+        let guard = Py::new(slf.py(), guard)?;
+        slf.get().entered.push(guard.clone_ref(slf.py()));
+        Ok(guard)
+    }
+
+    #[pyo3(signature = (_kind, raised, _traceback, /))]
+    fn __exit__(
+        &self,
+        py: Python<'_>,
+        _kind: Option<&Bound<'_, PyAny>>,
+        raised: Option<&Bound<'_, PyAny>>,
+        _traceback: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        self.entered.leave(py, self.handle.path(), raised)
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let class = slf.get_type().name()?;
+        Ok(format!("<zoolock.{class} path='{}'>", slf.get().path()))
+    }
+
+    fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<()> {
+        pickling::refuse(slf.get_type().name()?.to_cow()?.as_ref())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.session)?;
+        self.entered.traverse(&visit)
+    }
+
+    fn __clear__(&self) {
+        self.entered.clear();
+    }
+}

@@ -1,0 +1,47 @@
+"""The example programs, run as a user would."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import zoolock
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+def run(program: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, EXAMPLES / program, *arguments],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+
+
+def test_the_order_service(session: zoolock.Session, hosts: str, tmp_path: Path) -> None:
+    environment = {"ZOOLOCK_HOSTS": hosts, "ORDERS_DB": str(tmp_path / "orders.db")}
+    placed = run("order_service.py", "user-1", "book", **environment)
+    assert placed.stdout.startswith("order placed, token "), placed.stderr
+    with session.mutex("/locks/order/user-1"):
+        busy = run("order_service.py", "user-1", "pen", **environment)
+        assert (busy.stdout, busy.returncode) == ("order in progress\n", 1), busy.stderr
+        other = run("order_service.py", "user-2", "pen", **environment)
+        assert other.returncode == 0, other.stderr
+    again = run("order_service.py", "user-1", "pen", **environment)
+    assert int(again.stdout.split()[-1]) > int(placed.stdout.split()[-1])
+
+
+def test_the_scheduled_job(session: zoolock.Session, hosts: str, tmp_path: Path) -> None:
+    environment = {"ZOOLOCK_HOSTS": hosts, "JOBS_DB": str(tmp_path / "jobs.db")}
+    assert run("scheduled_job.py", "monday", **environment).stdout == "done\n"
+    assert run("scheduled_job.py", "monday", **environment).stdout == "was done before\n"
+    assert run("scheduled_job.py", "tuesday", **environment).stdout == "done\n"
+    with session.mutex("/locks/job/nightly"):
+        skipped = run("scheduled_job.py", "friday", JOB_PATIENCE="0.3", **environment)
+    assert skipped.stdout == "skipped: another instance is at it\n", skipped.stderr
+    assert skipped.returncode == 0

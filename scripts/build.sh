@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Builds what the demo and the benchmark run, in every language; quick when nothing has changed.
+set -euo pipefail
+. "$(dirname "$0")/env.sh"
+
+scripts/tools.sh
+cargo build --release -p zoolock-ensemble -p zoolock-c -p zoolock-demo -p zoolock-bench
+"$TARGET/release/ensemble" setup
+
+# C: linked to the shared library where it was built.
+compile() { # OUTPUT SOURCE
+    cc -std=c11 -O2 -Wall -Wextra -Werror -Iinclude -o "$1" "$2" -L"$TARGET/release" -lzoolock -Wl,-rpath,"$TARGET/release"
+}
+compile "$TARGET/release/demo-worker-c" tests/demo/workers/worker.c
+compile "$TARGET/release/bench-c" tests/bench/programs/cycle.c
+
+# Wheel and addon are packed by tools that start from scratch each time, so only when something is newer.
+stale() { # STAMP SOURCE…
+    local stamp=$1
+    shift
+    [ ! -e "$stamp" ] || [ -n "$(find "$@" -type f -newer "$stamp" -not -path '*/__pycache__/*' -print -quit)" ]
+}
+shared=(Cargo.toml Cargo.lock core/Cargo.toml core/src)
+
+# Python: the wheel, in py/.venv. The file finds its own place by the name that it was run under.
+if stale "$VENV/built" "${shared[@]}" py/{env.sh,Cargo.toml,pyproject.toml,src,python,tests/requirements.txt}; then
+    # shellcheck disable=SC2016
+    sh -c '. "$0"' py/env.sh
+    touch "$VENV/built"
+fi
+
+# Node: the addon, in the package's own folder, which the programs find by the package's name.
+if stale node/node_modules/.package-lock.json node/package-lock.json; then
+    (cd node && npm ci --no-audit --no-fund)
+fi
+addons=(node/*.node)
+if stale "${addons[0]}" "${shared[@]}" node/{Cargo.toml,build.rs,package.json,src}; then
+    (cd node && npm run --silent build)
+fi
+for programs in tests/demo/workers tests/bench/programs; do
+    mkdir -p "$programs/node_modules"
+    ln -sfn ../../../../node "$programs/node_modules/zoolock"
+done

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# `make lint`: formatting, warnings, types, and that generated files are as they would be generated now.
+set -uo pipefail
+. "$(dirname "$0")/env.sh"
+
+scripts/tools.sh || exit 1
+passed=0 failed=0
+step() { # NAME COMMAND…
+    local name=$1
+    shift
+    echo "== $name"
+    if "$@" </dev/null; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $name"
+    fi
+}
+
+warn_c() {
+    git ls-files -z '*.c' |
+        xargs -0 -n 1 cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only
+}
+
+step "cargo fmt" cargo fmt --all --check
+# Not --all-targets: that makes a benchmark of the bindings' libraries, in which nothing is exported, so all is unused.
+step "cargo clippy" cargo clippy --workspace --lib --bins --tests --examples -- -D warnings
+step "C header" ffi-c/generate-header.sh --check
+step "C" warn_c
+step "Python" py/lint.sh
+programs=(scripts tests/demo/workers tests/bench/programs)
+step "programs, ruff" "$VENV/bin/ruff" check --config py/pyproject.toml --extend-ignore D1,S101 "${programs[@]}"
+step "programs, format" "$VENV/bin/ruff" format --check --config py/pyproject.toml "${programs[@]}"
+step "programs, mypy" "$VENV/bin/mypy" --config-file= --strict --scripts-are-modules "${programs[@]}"
+step "Node" node/lint.sh
+
+echo
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# `make test`: every suite, collected in one report, then which rules of the contract were shown. All suites run even
+# when one fails.
+set -uo pipefail
+. "$(dirname "$0")/env.sh"
+
+scripts/build.sh >&2 || exit 1
+# The suites need not build these again.
+export ZOOLOCK_ENSEMBLE=$TARGET/release/ensemble
+export ZOOLOCK_C_LIB=$TARGET/release ZOOLOCK_PYTHON=$PYTHON ZOOLOCK_NODE=$ROOT/node
+export ZOOLOCK_TEST_REPORT=$TARGET/test-report.txt
+outputs=$TARGET/test-outputs
+mkdir -p "$outputs"
+: >"$ZOOLOCK_TEST_REPORT"
+
+lines() { wc -l <"$ZOOLOCK_TEST_REPORT"; }
+
+suite() { # NAME COMMAND…: a script that reports its tests itself
+    local name=$1 before status
+    shift
+    before=$(lines)
+    echo "== $name"
+    "$@" </dev/null | tee "$outputs/$name"
+    status=${PIPESTATUS[0]}
+    scripts/report.py check "$name" "$status" "$outputs/$name" "$ZOOLOCK_TEST_REPORT" "$before"
+}
+
+crate() { # PACKAGE
+    local name=$1 before status
+    before=$(lines)
+    echo "== $name"
+    cargo test --no-fail-fast -p "$name" </dev/null | tee "$outputs/$name"
+    status=${PIPESTATUS[0]}
+    scripts/report.py libtest "$name" "$outputs/$name" "$ZOOLOCK_TEST_REPORT"
+    scripts/report.py check "$name" "$status" "$outputs/$name" "$ZOOLOCK_TEST_REPORT" "$before"
+}
+
+# All of the workspace; the bindings' libraries have no Rust tests, and suites of their own.
+crates() {
+    cargo metadata --no-deps --format-version 1 | python3 -c '
+import json, sys
+names = [package["name"] for package in json.load(sys.stdin)["packages"]]
+print(*sorted(set(names) - {"zoolock-c", "zoolock-py", "zoolock-node"}))'
+}
+
+suite scripts python3 scripts/report_test.py
+for package in $(crates); do crate "$package"; done
+suite c ffi-c/test.sh
+suite python py/test.sh
+suite node node/test.sh
+suite conformance tests/conformance/run.sh
+
+echo
+exec scripts/report.py table "$ZOOLOCK_TEST_REPORT"
