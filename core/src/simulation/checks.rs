@@ -22,7 +22,7 @@ pub(super) fn granted(
     clients: &[Client],
     at: (usize, usize),
     now: u64,
-    children: &[String],
+    children: Option<&[String]>,
     last_token: &mut i64,
 ) -> Result<(), Violation> {
     let (client_index, held_index) = at;
@@ -70,6 +70,14 @@ pub(super) fn granted(
             ));
         }
         *last_token = token;
+    }
+    let Some(children) = children else {
+        // Nobody leads: there is no truth to compare with at the moment.
+        return Ok(());
+    };
+    if repeats {
+        // No new grant: it rests on the lease alone.
+        return Ok(());
     }
     let name = held.guard.node_path().rsplit('/').next().unwrap_or("");
     let Some(position) = names::parse(family, name.as_bytes()).map(Position::from) else {

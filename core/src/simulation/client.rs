@@ -157,7 +157,7 @@ impl Client {
         self.link.send(Command::Lock(LockRequest {
             attempt,
             handle: self.handle,
-            session: self.session.clone(),
+            session: Some(self.session.clone()),
             target: Arc::clone(&self.targets[path]),
             kind,
             owner: owner.map(Owner),

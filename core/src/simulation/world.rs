@@ -547,12 +547,15 @@ impl World {
             return Ok(());
         }
         let path = held.path;
-        let children = self.cluster.children(PATHS[path].0).unwrap_or_default();
+        let children = match self.cluster.leader() {
+            Some(_) => self.cluster.children(PATHS[path].0),
+            None => None,
+        };
         checks::granted(
             &self.clients,
             (index, held_index),
             self.now,
-            &children,
+            children.as_deref(),
             &mut self.last_tokens[path],
         )
     }
@@ -657,8 +660,8 @@ impl World {
                 let id = self.clients[client].link.session_id();
                 // An administrator's doing, outside R1: what its guards believe, or those about to
                 // be granted, nobody has promised. Sessions that idle are ended so.
-                let idle = self.clients[client].held.is_empty()
-                    && self.clients[client].calls.is_empty();
+                let idle =
+                    self.clients[client].held.is_empty() && self.clients[client].calls.is_empty();
                 if id != 0 && idle {
                     self.cluster.expire_session(now, id);
                 }
