@@ -101,9 +101,10 @@ impl<'a> Watcher<'a> {
     }
 
     fn names(&mut self, path: &str) -> Result<Vec<String>, String> {
-        match self.stat(path)? {
-            Some(_) => self.ask(|observer| observer.children(path)),
-            None => Ok(Vec::new()),
+        match self.ask(|observer| observer.children(path)) {
+            // Not there, or just removed by the server with its last child.
+            Err(error) if error.contains("NoNode") => Ok(Vec::new()),
+            names => names,
         }
     }
 
