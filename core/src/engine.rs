@@ -155,6 +155,12 @@ impl Engine {
             .min(self.give_up_at)
     }
 
+    /// The queues, for the reader of a failed simulation.
+    #[cfg(test)]
+    pub(crate) fn describe(&self) -> String {
+        self.queues.describe()
+    }
+
     // ---- inside ----
 
     fn parts(&mut self, now: Time) -> (&mut Queues, Context<'_>) {

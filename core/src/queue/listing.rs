@@ -21,7 +21,7 @@ const CHILD_BYTES: usize = 64;
 const LISTING_BYTES: usize = 1024;
 
 /// The listings of one path.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Listings {
     /// Numbers listings in the order in which they are sent.
     sent: u64,
@@ -36,13 +36,14 @@ pub(super) struct Listings {
     wanted: Option<Wanted>,
 }
 
+#[derive(Debug)]
 struct Listing {
     number: u64,
     synced: bool,
     generation: u64,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wanted {
     Plain,
     Synced,
@@ -178,7 +179,9 @@ impl Queues {
         if fresh {
             path.listings.verified = Some(generation);
         }
-        self.take_listing(cx, id, &names, listing.synced && fresh);
+        // It was answered on the connection that it was sent on, so behind its `sync` nothing is left
+        // to appear, whatever became of the lease meanwhile.
+        self.take_listing(cx, id, &names, listing.synced);
     }
 
     fn take_listing(

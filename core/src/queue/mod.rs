@@ -119,4 +119,29 @@ impl Queues {
         };
         self.timers.next().min(lease_ends)
     }
+
+    /// Everything on the paths, for the reader of a failed simulation.
+    #[cfg(test)]
+    pub(crate) fn describe(&self) -> String {
+        let mut text = String::new();
+        for id in self.paths.ids() {
+            let Some(path) = self.paths.get(id) else {
+                continue;
+            };
+            text += &format!(
+                "{}: {:?} {:?} generation {}\n",
+                path.full_path, path.listings, path.parents, self.generation
+            );
+            for node in path.order.values().filter_map(|node| self.nodes.get(node)) {
+                text += &format!(
+                    "  {:?} {:?} {:?} covered by {}\n",
+                    node.phase, node.user, node.position, node.covered_by
+                );
+            }
+            for (position, seen) in path.view.iter() {
+                text += &format!("  sees {position:?} {seen:?}\n");
+            }
+        }
+        text
+    }
 }

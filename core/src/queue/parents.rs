@@ -12,7 +12,7 @@ use crate::wire::request::{CreateMode, Request};
 const CREATE_REPLY: usize = 512;
 
 /// The making of one path's parents.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Parents {
     unanswered: usize,
     /// Why the ancestors below the last that is there could not be made, and which one it was.

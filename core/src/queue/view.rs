@@ -74,6 +74,11 @@ impl View {
         self.seen.len()
     }
 
+    #[cfg(test)]
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Position, &Seen)> {
+        self.seen.iter()
+    }
+
     /// Replaces everything by what a listing shows, keeping what is known of those still there;
     /// returns those of ours that are not there any more.
     pub(super) fn replace(&mut self, positions: impl Iterator<Item = Position>) -> Vec<NodeId> {

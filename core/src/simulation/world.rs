@@ -179,10 +179,10 @@ impl World {
             if let Some(call) = client.calls.first() {
                 let path = PATHS[call.path].0;
                 return Err(format!(
-                    "R9: client {index} still waits for {path} ({:?}); there: {:?}; sessions: {:?}",
+                    "R9: client {index} still waits for {path} ({:?}); there: {:?}\n{}",
                     call.kind,
                     self.cluster.children(path),
-                    self.cluster.sessions(),
+                    client.engine.describe(),
                 ));
             }
             if !client.releases.is_empty() {
