@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
@@ -19,40 +21,60 @@ use zoolock_ensemble::{
 const GRACE: Duration = Duration::from_millis(50);
 const TIMES: [u64; 5] = [1, 50, 200, 700, 1500];
 
-/// How late this machine is at the moment: a thread that sleeps for `time` and wakes another, which
-/// is what any call takes. The worst of several, since each may meet another busy moment.
-fn lateness(time: Duration) -> thread::JoinHandle<Duration> {
-    let called = clock();
-    let woken: Vec<_> = (0..4)
-        .map(|_| {
-            let (wake, sleeper) = channel();
-            thread::spawn(move || {
-                thread::sleep(time);
-                // The other end waits for it.
-                wake.send(()).expect("it waits");
-            });
-            thread::spawn(move || {
-                sleeper.recv().expect("it is woken");
-                clock() - called - time
+/// How late this machine wakes threads while a call lasts, which no library can better: threads that
+/// sleep for a moment and wake another, over and over. The worst of them counts, since a call may meet
+/// any busy moment.
+struct Machine {
+    over: Arc<AtomicBool>,
+    threads: Vec<thread::JoinHandle<Duration>>,
+}
+
+const NAP: Duration = Duration::from_millis(2);
+
+impl Machine {
+    fn watch() -> Machine {
+        let over = Arc::new(AtomicBool::new(false));
+        let threads = (0..4)
+            .map(|_| {
+                let over = Arc::clone(&over);
+                let (wake, woken) = channel();
+                thread::spawn(move || {
+                    let mut slept = clock();
+                    while !over.load(Ordering::SeqCst) {
+                        thread::sleep(NAP);
+                        // The other end waits until this one goes.
+                        wake.send(slept).expect("it waits");
+                        slept = clock();
+                    }
+                });
+                thread::spawn(move || {
+                    let late = woken
+                        .iter()
+                        .map(|slept| (clock() - slept).saturating_sub(NAP));
+                    late.max().unwrap_or_default()
+                })
             })
-        })
-        .collect();
-    thread::spawn(move || {
-        let late = woken
-            .into_iter()
-            .map(|thread| thread.join().expect("woken"));
-        late.max().unwrap_or_default()
-    })
+            .collect();
+        Machine { over, threads }
+    }
+
+    fn lateness(self) -> Duration {
+        self.over.store(true, Ordering::SeqCst);
+        let late = self.threads.into_iter().map(|thread| thread.join());
+        late.map(|late| late.expect("no panic"))
+            .max()
+            .unwrap_or_default()
+    }
 }
 
 /// The call's error, which has to come in time: not before it, not after the grace.
 #[track_caller]
 fn in_time<T: std::fmt::Debug>(time: Duration, call: impl FnOnce() -> Pending<T>) -> Error {
-    let machine = lateness(time);
+    let machine = Machine::watch();
     let called = clock();
     let error = call().wait().expect_err("it cannot succeed");
     let took = clock() - called;
-    let machine = machine.join().expect("no panic");
+    let machine = machine.lateness();
     assert!(took >= time, "after {took:?} instead of {time:?}: {error}");
     assert!(
         took <= time + GRACE + machine,
@@ -155,7 +177,7 @@ fn r06_many_timed_calls_at_once() {
     ensemble.client_link(1).expect("link").freeze();
     let path = path("many");
     let time = Duration::from_millis(500);
-    let machine = lateness(time);
+    let machine = Machine::watch();
     let lock = mutex(&session, &path);
     let called = clock();
     let calls: Vec<_> = (0..1000).map(|_| lock.lock_timeout(time)).collect();
@@ -165,7 +187,7 @@ fn r06_many_timed_calls_at_once() {
         assert_eq!(error.kind(), ErrorKind::Timeout);
     }
     let took = clock() - called;
-    let machine = machine.join().expect("no panic");
+    let machine = machine.lateness();
     assert!(
         took <= time + made + GRACE + machine,
         "{took:?}, made in {made:?}"
@@ -266,7 +288,7 @@ fn r06_deadline_counts_on_through_a_change_of_session() {
     let _held = mutex(&direct, &path).lock().wait().expect("lock");
     let observer = ensemble.observer(1).expect("observer");
     let time = Duration::from_secs(3);
-    let machine = lateness(time);
+    let machine = Machine::watch();
     let called = clock();
     let pending = mutex(&session, &path).lock_timeout(time);
     queued(&observer, &path, 2);
@@ -277,7 +299,7 @@ fn r06_deadline_counts_on_through_a_change_of_session() {
     });
     let error = pending.wait().expect_err("held");
     let took = clock() - called;
-    let machine = machine.join().expect("no panic");
+    let machine = machine.lateness();
     assert_eq!(error.kind(), ErrorKind::Timeout);
     assert!(took >= time && took <= time + GRACE + machine, "{took:?}");
     queued(&observer, &path, 1);
