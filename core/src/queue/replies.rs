@@ -18,7 +18,7 @@ pub(crate) enum Tag {
     Downgrade(NodeId),
     Adopt(NodeId),
     Delete(NodeId),
-    Watch(PathId, Position),
+    Watch(PathId, Position, u64),
     List(PathId, u64),
     Parent(PathId, String),
     QueryList(u64, u64),
@@ -33,7 +33,9 @@ impl Queues {
             Tag::Downgrade(node) => self.downgraded(cx, node, outcome),
             Tag::Adopt(node) => self.adopted(cx, node, outcome),
             Tag::Delete(node) => self.deleted(cx, node, &outcome),
-            Tag::Watch(path, position) => self.watched(cx, path, &position, &outcome),
+            Tag::Watch(path, position, number) => {
+                self.watched(cx, path, &position, number, &outcome);
+            }
             Tag::List(path, number) => self.listed(cx, path, number, outcome),
             Tag::Parent(path, ancestor) => self.parent_made(cx, path, ancestor, &outcome),
             Tag::QueryList(query, round) => self.query_listed(cx, query, round, outcome),

@@ -160,6 +160,7 @@ impl Queues {
         if !cx.machine.is_connected() {
             return;
         }
+        let number = self.next_id();
         let Some(path) = self.paths.get_mut(id) else {
             return;
         };
@@ -167,14 +168,14 @@ impl Queues {
         if path.view.watch_of(&position) != Some(Watch::None) {
             return;
         }
-        path.view.set_watch(&position, Watch::Requested);
+        path.view.set_watch(&position, Watch::Requested(number));
         // `getData`, not `exists`: that would leave a watch on a node that is gone (Z10).
         let request = Request::GetData {
             path: full_path,
             watch: true,
         };
         cx.machine
-            .submit(&request, Tag::Watch(id, position), DATA_REPLY);
+            .submit(&request, Tag::Watch(id, position, number), DATA_REPLY);
     }
 
     pub(super) fn watched(
@@ -182,6 +183,7 @@ impl Queues {
         cx: &mut Context<'_>,
         id: PathId,
         position: &Position,
+        number: u64,
         outcome: &Outcome,
     ) {
         let session = cx.machine.session_id();
@@ -191,6 +193,12 @@ impl Queues {
         let Some(node) = path.view.get(position).map(|seen| seen.node) else {
             return;
         };
+        if path.view.watch_of(position) != Some(Watch::Requested(number))
+            && *outcome != Outcome::Refused(Code::NO_NODE)
+        {
+            // Removed again before it was answered: whoever needs it since asks anew.
+            return;
+        }
         match outcome {
             Outcome::Done(Reply::Data { stat, .. }) => {
                 path.view.set_watch(position, Watch::Armed);

@@ -11,7 +11,8 @@ use super::nodes::NodeId;
 pub(super) enum Watch {
     #[default]
     None,
-    Requested,
+    /// By the request of this number: an answer to an earlier one says nothing any more.
+    Requested(u64),
     Armed,
 }
 

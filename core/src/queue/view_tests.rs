@@ -118,7 +118,7 @@ fn a_listing_replaces_what_was_seen_and_keeps_what_is_known() {
     let theirs = position(Exclusive, 3);
     view.insert(theirs.clone(), stranger());
     view.set_watch(&theirs, Watch::Armed);
-    view.set_watch(&position(Exclusive, 2), Watch::Requested);
+    view.set_watch(&position(Exclusive, 2), Watch::Requested(1));
     let gone = view.replace(
         [2, 3, 4]
             .into_iter()
@@ -129,7 +129,7 @@ fn a_listing_replaces_what_was_seen_and_keeps_what_is_known() {
     assert_eq!(view.watch_of(&theirs), Some(Watch::Armed));
     assert_eq!(
         view.watch_of(&position(Exclusive, 2)),
-        Some(Watch::Requested)
+        Some(Watch::Requested(1))
     );
     assert_eq!(view.watch_of(&position(Exclusive, 4)), Some(Watch::None));
     assert_eq!(

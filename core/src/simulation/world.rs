@@ -174,6 +174,13 @@ impl World {
         })
     }
 
+    fn describe(&self) -> String {
+        let clients = self.clients.iter().enumerate();
+        clients
+            .map(|(index, client)| format!("client {index}\n{}", client.engine.describe()))
+            .collect()
+    }
+
     fn check_end(&self) -> Result<(), Violation> {
         for (index, client) in self.clients.iter().enumerate() {
             if let Some(call) = client.calls.first() {
@@ -182,7 +189,7 @@ impl World {
                     "R9: client {index} still waits for {path} ({:?}); there: {:?}\n{}",
                     call.kind,
                     self.cluster.children(path),
-                    client.engine.describe(),
+                    self.describe(),
                 ));
             }
             if !client.releases.is_empty() {

@@ -71,11 +71,11 @@ impl Cluster {
         if matches!(outcome, Outcome::SessionCreated) {
             return self.finish_session(id, true);
         }
+        self.take_forwarded(id);
         if has_moved(outcome) {
             // The server cannot tell a stale connection from a misled one.
             return self.close(id);
         }
-        self.take_forwarded(id);
         let code = match outcome {
             Outcome::Error(code) => *code,
             _ => Code::OK,
