@@ -165,19 +165,24 @@ fn guid_text(naming: Naming, guid: &Uuid) -> String {
 
 /// Whether the contenders of a path show that its sequence is used up, so that their numbers tell no order (Z1, R14).
 ///
-/// Numbers do not repeat otherwise, except that a downgrade's read node repeats its write node's. That is seen by the
-/// names, not by the kinds, because to a mutex kazoo's readers are exclusive.
+/// Numbers do not repeat otherwise, except those of readers: a downgrade's read node repeats its write node's number, and
+/// so does the next one when the first is still being cleaned up. That is seen by the names, not by the kinds, because to
+/// a mutex kazoo's readers are exclusive.
 pub(crate) fn exhausted<'a>(contenders: impl Iterator<Item = Parsed<'a>>) -> bool {
-    let mut seen: Vec<(i64, bool)> = contenders
-        .map(|contender| (contender.number, contender.marker.is_read()))
-        .collect();
-    seen.sort_unstable();
-    let used_up = |(number, _): &(i64, bool)| *number < 0 || *number == i64::from(i32::MAX);
-    let repeated = seen
-        .iter()
-        .zip(seen.iter().skip(1))
-        .any(|(one, next)| one == next);
-    repeated || seen.iter().any(used_up)
+    let used_up = |number: i64| number < 0 || number == i64::from(i32::MAX);
+    let mut numbers = Vec::new();
+    for contender in contenders {
+        if used_up(contender.number) {
+            return true;
+        }
+        if !contender.marker.is_read() {
+            numbers.push(contender.number);
+        }
+    }
+    numbers.sort_unstable();
+    numbers
+        .windows(2)
+        .any(|pair| matches!(pair, [one, next] if one == next))
 }
 
 /// A contender's place in the queue. The order is that of the fields; the name is only there to make it total.

@@ -554,9 +554,14 @@ impl World {
             return Ok(());
         }
         let path = held.path;
+        // What a deposed leader has that nobody hears is not the truth.
+        let newest = (0..self.plan.servers)
+            .map(|server| self.cluster.zxid(server))
+            .max();
+        let leads = |leader: usize| Some(self.cluster.zxid(leader)) >= newest;
         let children = match self.cluster.leader() {
-            Some(_) => self.cluster.children(PATHS[path].0),
-            None => None,
+            Some(leader) if leads(leader) => self.cluster.children(PATHS[path].0),
+            _ => None,
         };
         checks::granted(
             &self.clients,

@@ -243,7 +243,8 @@ fn exhaustion() {
         (Mutex, &["a-lock-0000000001", "b__lock__0000000001"], true),
         (ReadWrite, &["a__READ__1", "b__WRIT__1"], false),
         (ReadWrite, &["a__READ__1", "b__lock__1"], false),
-        (ReadWrite, &["a__READ__1", "b__READ__1"], true),
+        // A downgrade that is being cleaned up, and the next one.
+        (ReadWrite, &["a__READ__1", "b__READ__1"], false),
         (ReadWrite, &["a__WRIT__1", "b__READ__1", "c__WRIT__1"], true),
         (ReadWrite, &["a__WRIT__1", "b__lock__1"], true),
         // To a mutex both are exclusive, and still a downgrade.
