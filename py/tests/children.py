@@ -32,8 +32,10 @@ class Child:
 
     PREAMBLE = textwrap.dedent(
         """
-        import os, sys, threading, time
+        import os, signal, sys, threading, time
         import zoolock
+        # A shell starts what runs in the background with SIGINT ignored, and children inherit that.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         hosts, path = sys.argv[1:]
         def say(*words):
             print(*words, flush=True)
