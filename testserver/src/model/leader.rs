@@ -116,11 +116,7 @@ impl Cluster {
             let Some(work) = leading.blocked.pop_front() else {
                 break;
             };
-            let session = work.session;
             self.perform(leader, work);
-            if let Some(attached) = self.servers[leader].attached.get(&session).copied() {
-                self.drain(attached);
-            }
             progress = true;
         }
         progress

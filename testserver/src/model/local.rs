@@ -20,9 +20,11 @@ impl Cluster {
     /// Answers from the head of the queue what needs no leader.
     pub(super) fn drain(&mut self, id: ConnectionId) {
         while let Some(connection) = self.connections.get_mut(&id) {
-            // Order is kept by session: behind a request of an earlier connection, also one that
-            // came to the leader through another server.
-            if self.servers[connection.server].is_occupied_by(connection.session) {
+            let abandoned = &self.servers[connection.server].abandoned;
+            if abandoned
+                .values()
+                .any(|(session, _)| *session == connection.session)
+            {
                 return;
             }
             match connection.queue.front() {

@@ -173,21 +173,6 @@ impl Server {
         }
     }
 
-    /// Whether a request of the session is under way that its present connection did not send.
-    pub(crate) fn is_occupied_by(&self, session: i64) -> bool {
-        let here = self.attached.get(&session);
-        let elsewhere = |work: &Work| {
-            work.session == session
-                && !matches!(work.task, Task::Sync { .. })
-                && work.origin.map(|origin| origin.connection).as_ref() != here
-        };
-        let abandoned = self.abandoned.values();
-        abandoned.clone().any(|(owner, _)| *owner == session)
-            || self
-                .leading()
-                .is_some_and(|leading| leading.blocked.iter().any(elsewhere))
-    }
-
     pub(crate) fn is_serving(&self) -> bool {
         matches!(self.role, Role::Following(_) | Role::Leading(_))
     }
