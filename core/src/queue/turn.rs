@@ -1,7 +1,6 @@
 //! Whose turn it is: order, watching, verifying, granting (R7, R8, R9; Z6, Z11).
 
 use super::guards::Hold;
-use super::listing::Behind;
 use super::names::{Family, Kind, Position};
 use super::nodes::{NodeId, Phase, User};
 use super::paths::PathId;
@@ -62,7 +61,7 @@ impl Queues {
                 if fresh || (verified && (covered || certain)) {
                     self.not_acquired(cx, attempt_id);
                 } else if !verified {
-                    self.want_listing(path_id, Behind::Sync);
+                    self.want_listing(path_id, true);
                 } else if !covered {
                     self.want_listing_for(path_id, covered_by);
                 }
@@ -80,7 +79,7 @@ impl Queues {
             self.watch(cx, path_id, blocker);
         } else {
             // Whoever stands before us now may be long gone: ask once, then watch (R8).
-            self.want_listing(path_id, Behind::Nothing);
+            self.want_listing(path_id, false);
         }
     }
 
@@ -94,10 +93,10 @@ impl Queues {
         // A downgrade puts a reader in front of a waiting writer, unseen (Z11).
         let may_be_overtaken = node.family() == Family::ReadWrite && node.kind == Kind::Write;
         if may_be_overtaken && !fresh {
-            return self.want_listing(path_id, Behind::Nothing);
+            return self.want_listing(path_id, false);
         }
         if !self.is_verified(path_id) && !downgraded {
-            return self.want_listing(path_id, Behind::Sync);
+            return self.want_listing(path_id, true);
         }
         if !fresh && self.own_watch(id) != Watch::Armed {
             // An event alone proves nothing if our own node could have gone unnoticed.
@@ -131,7 +130,7 @@ impl Queues {
             .get(id)
             .is_some_and(|path| path.listings.will_show(covered_by));
         if !coming {
-            self.want_new_listing(id, Behind::Nothing);
+            self.want_new_listing(id, false);
         }
     }
 
@@ -234,7 +233,7 @@ impl Queues {
                 path.view.set_watch(position, Watch::None);
                 if matches!(outcome, Outcome::Refused(_)) {
                     // Throttled, most likely: asked for again behind a listing.
-                    self.want_listing(id, Behind::Nothing);
+                    self.want_listing(id, false);
                 }
             }
         }
