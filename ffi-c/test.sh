@@ -2,7 +2,8 @@
 # Builds the library and tests its C interface against a real ensemble of three servers:
 #   c            linked with libzoolock.so
 #   c-static     linked with libzoolock.a
-#   c-sanitized  as c-static, with gcc's address and undefined-behaviour sanitizers, if it has them
+#   c-sanitized  as c-static, with gcc's address and undefined-behaviour sanitizers, if it has them;
+#                of the forks those of a process without threads
 #   c-valgrind   as c, under valgrind, if it is installed; not the faults and the forks
 # Usage: test.sh [SUITE...]. ZOOLOCK_TEST_REPORT names a file that gets a line per test;
 # ZOOLOCK_ENSEMBLE names the ensemble program, which is built otherwise.
@@ -132,6 +133,7 @@ order() { "$ZOOLOCK_ENSEMBLE" ctl "$ZOOLOCK_TEST_CONTROL" "$@" >/dev/null; }
 
 # ---- the test programs ----
 
+# `only` in the environment is how the names of the selected tests begin.
 run_tests() { # SUITE DIRECTORY PROGRAM... -- WRAPPER...
     local suite=$1 directory=$2 selected=() program test
     shift 2
@@ -141,7 +143,7 @@ run_tests() { # SUITE DIRECTORY PROGRAM... -- WRAPPER...
     done
     shift
     for program in "${selected[@]}"; do
-        for test in $("$directory/test_$program"); do
+        for test in $("$directory/test_$program" | grep "^${only-}"); do
             # A test that failed may have left its faults behind.
             check "$suite" "$test" timeout "$limit" "$@" "$directory/test_$program" "$test" ||
                 order heal client all
@@ -191,8 +193,10 @@ for suite in "${suites[@]}"; do
             check c-sanitized the_tests_compile \
                 compile_tests "$work/sanitized-tests" -O1 "${sanitizers[@]}" -- "${static_link[@]}" && {
                 run_tests c-sanitized "$work/sanitized-tests" "${calm_programs[@]}" faults --
-                # A child leaks what it inherited, on purpose (R18).
-                ASAN_OPTIONS=detect_leaks=0 \
+                # Only forks of a process without threads: gcc's allocator for the address sanitizer
+                # keeps its locks over a fork, and the child of a process with threads may wait
+                # for them for ever. A child leaks what it inherited, on purpose (R18).
+                only=r17_ ASAN_OPTIONS=detect_leaks=0 \
                     run_tests c-sanitized "$work/sanitized-tests" fork --
             }
         else
