@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind};
 use crate::session::Outcome;
 use crate::wire::code::Code;
 use crate::wire::reply::Reply;
-use crate::wire::request::Request;
+use crate::wire::request::{MultiOperation, Request};
 
 /// A second listing is sent beside one under way when that one was sent too early for a new create.
 const MOST_UNDER_WAY: usize = 2;
@@ -33,20 +33,27 @@ pub(super) struct Listings {
     /// The generation in which a create was last answered: like `sync`, that brings the server up
     /// to the leader, for whatever is read after it.
     pub(super) created: Option<u64>,
-    wanted: Option<Wanted>,
+    wanted: Option<Behind>,
 }
 
 #[derive(Debug)]
 struct Listing {
     number: u64,
-    synced: bool,
+    behind: Behind,
+    /// Whether what it is behind was answered as it has to be.
+    confirmed: bool,
     generation: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
-    Plain,
-    Synced,
+/// What a listing is sent behind, on the same connection, each proving more than the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Behind {
+    Nothing,
+    /// `sync`: it shows what the leader had.
+    Sync,
+    /// A transaction that a quorum has to take: it shows all that was ever decided. A leader that
+    /// was deposed and has not noticed answers `sync`, but not this.
+    Quorum,
 }
 
 impl Listings {
@@ -65,28 +72,27 @@ impl Listings {
 }
 
 impl Queues {
-    /// Wants a listing that shows what has been told by now. One under way will do: its answer
-    /// comes later on the same connection. With `synced`, only one behind a `sync`.
-    pub(super) fn want_listing(&mut self, id: PathId, synced: bool) {
+    /// Wants a listing that shows what has been told by now. One under way will do, if it is behind
+    /// as much: its answer comes later on the same connection.
+    pub(super) fn want_listing(&mut self, id: PathId, behind: Behind) {
         let generation = self.generation;
         let Some(path) = self.paths.get_mut(id) else {
             return;
         };
-        let suffices =
-            |listing: &Listing| !synced || (listing.synced && listing.generation == generation);
+        let suffices = |listing: &Listing| {
+            listing.behind >= behind
+                && (behind == Behind::Nothing || listing.generation == generation)
+        };
         if !path.listings.under_way.iter().any(suffices) {
-            self.want_new_listing(id, synced);
+            self.want_new_listing(id, behind);
         }
     }
 
     /// Wants a listing that is sent from now on: it has to show a create just submitted.
-    pub(super) fn want_new_listing(&mut self, id: PathId, synced: bool) {
+    pub(super) fn want_new_listing(&mut self, id: PathId, behind: Behind) {
         if let Some(path) = self.paths.get_mut(id) {
             let wanted = &mut path.listings.wanted;
-            *wanted = match (*wanted, synced) {
-                (Some(Wanted::Synced), _) | (_, true) => Some(Wanted::Synced),
-                _ => Some(Wanted::Plain),
-            };
+            *wanted = (*wanted).max(Some(behind));
             self.listing_wanted.insert(id);
         }
     }
@@ -105,27 +111,48 @@ impl Queues {
                 // Wanted again by the answer to the one under way.
                 continue;
             }
-            let Some(wanted) = path.listings.wanted.take() else {
+            let Some(behind) = path.listings.wanted.take() else {
                 continue;
             };
             let full_path = path.full_path.to_string();
-            let synced = wanted == Wanted::Synced;
             path.listings.sent += 1;
             let number = path.listings.sent;
             path.listings.under_way.push_back(Listing {
                 number,
-                synced,
+                behind,
+                confirmed: behind != Behind::Quorum,
                 generation,
             });
             let expected = LISTING_BYTES + CHILD_BYTES * path.view.len();
-            if synced {
-                let sync = Request::Sync {
-                    path: full_path.clone(),
-                };
-                cx.machine.submit(&sync, Tag::Nothing, LISTING_BYTES);
+            match behind {
+                Behind::Nothing => {}
+                Behind::Sync => {
+                    let sync = Request::Sync {
+                        path: full_path.clone(),
+                    };
+                    cx.machine.submit(&sync, Tag::Nothing, LISTING_BYTES);
+                }
+                Behind::Quorum => {
+                    let check = MultiOperation::Check {
+                        path: full_path.clone(),
+                        version: -1,
+                    };
+                    let multi = Request::Multi(vec![check]);
+                    cx.machine
+                        .submit(&multi, Tag::Quorum(id, number), LISTING_BYTES);
+                }
             }
             let list = Request::GetChildren2 { path: full_path };
             cx.machine.submit(&list, Tag::List(id, number), expected);
+        }
+    }
+
+    /// Whether the check succeeded is all the same: that it was decided is what counts.
+    pub(super) fn quorum_answered(&mut self, id: PathId, number: u64, outcome: &Outcome) {
+        if let (Outcome::Done(_), Some(path)) = (outcome, self.paths.get_mut(id)) {
+            for listing in &mut path.listings.under_way {
+                listing.confirmed |= listing.number == number;
+            }
         }
     }
 
@@ -159,7 +186,7 @@ impl Queues {
             // The path is not there yet, or any more: nobody queues.
             Outcome::Refused(Code::NO_NODE) => Vec::new(),
             Outcome::Refused(Code::THROTTLED_OP) => {
-                self.want_new_listing(id, listing.synced);
+                self.want_new_listing(id, listing.behind);
                 return;
             }
             Outcome::Refused(Code::NO_AUTH) => {
@@ -174,14 +201,18 @@ impl Queues {
             Outcome::Done(_) | Outcome::InDoubt | Outcome::NotSent => return,
         };
         let fresh = listing.generation == generation
-            && (listing.synced || path.listings.created == Some(generation));
+            && (listing.behind != Behind::Nothing || path.listings.created == Some(generation));
         path.listings.answered = path.listings.answered.max(number);
         if fresh {
             path.listings.verified = Some(generation);
         }
-        // It was answered on the connection that it was sent on, so behind its `sync` nothing is left
-        // to appear, whatever became of the lease meanwhile.
-        self.take_listing(cx, id, &names, listing.synced);
+        // It was answered on the connection that it was sent on, so what it is behind holds, whatever
+        // became of the lease meanwhile.
+        let recovering = listing.behind == Behind::Quorum;
+        if recovering && !listing.confirmed {
+            self.want_new_listing(id, Behind::Quorum);
+        }
+        self.take_listing(cx, id, &names, recovering && listing.confirmed);
     }
 
     fn take_listing(
@@ -233,8 +264,9 @@ impl Queues {
             .collect()
     }
 
-    /// Looks for the nodes of creates whose answers were lost (Z5): behind a `sync` a listing shows
-    /// all of them, and nothing appears later.
+    /// Looks for the nodes of creates whose answers were lost (Z5): behind a transaction a listing
+    /// shows all of them, and nothing appears later. `sync` would not do: a deposed leader that has
+    /// not noticed answers it from before the create.
     fn recover(&mut self, cx: &mut Context<'_>, id: PathId, names: &[Vec<u8>]) {
         let Some(path) = self.paths.get(id) else {
             return;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::guards::HoldId;
+use super::listing::Behind;
 use super::names::{self, Family, Kind, Position};
 use super::paths::PathId;
 use super::replies::Tag;
@@ -52,7 +53,7 @@ pub(super) enum Phase {
     Unsent,
     /// The create is on its way.
     Creating,
-    /// The create was sent and its answer lost: searched for by `sync` and a listing (Z5).
+    /// The create was sent and its answer lost: searched for by a listing behind a transaction (Z5).
     InDoubt,
     /// Found by its GUID; whether it is our session's is being asked.
     Adopting,
@@ -157,7 +158,7 @@ impl Queues {
                     self.create(cx, id);
                 }
             }
-            (Phase::InDoubt, _) => self.want_listing(path, true),
+            (Phase::InDoubt, _) => self.want_listing(path, Behind::Quorum),
             (Phase::Present, User::Nobody) => self.delete(cx, id),
             _ => {}
         }
@@ -213,7 +214,7 @@ impl Queues {
         cx.machine.submit(&request, Tag::Create(id), CREATE_REPLY);
         if near {
             // Behind the create in the same flight, so that it shows it (Z8).
-            self.want_new_listing(path_id, false);
+            self.want_new_listing(path_id, Behind::Nothing);
         }
     }
 

@@ -20,6 +20,8 @@ pub(crate) enum Tag {
     Delete(NodeId),
     Watch(PathId, Position, u64),
     List(PathId, u64),
+    /// What a listing is behind; its answer proves that a quorum was there.
+    Quorum(PathId, u64),
     Parent(PathId, String),
     QueryList(u64, u64),
     QueryData(u64, u64, usize),
@@ -37,6 +39,7 @@ impl Queues {
                 self.watched(cx, path, &position, number, &outcome);
             }
             Tag::List(path, number) => self.listed(cx, path, number, outcome),
+            Tag::Quorum(path, number) => self.quorum_answered(path, number, &outcome),
             Tag::Parent(path, ancestor) => self.parent_made(cx, path, ancestor, &outcome),
             Tag::QueryList(query, round) => self.query_listed(cx, query, round, outcome),
             Tag::QueryData(query, round, index) => self.query_data(query, round, index, outcome),

@@ -1,6 +1,7 @@
 //! Whose turn it is: order, watching, verifying, granting (R7, R8, R9; Z6, Z11).
 
 use super::guards::Hold;
+use super::listing::Behind;
 use super::names::{Family, Kind, Position};
 use super::nodes::{NodeId, Phase, User};
 use super::paths::PathId;
@@ -61,7 +62,7 @@ impl Queues {
                 if fresh || (verified && (covered || certain)) {
                     self.not_acquired(cx, attempt_id);
                 } else if !verified {
-                    self.want_listing(path_id, true);
+                    self.want_listing(path_id, Behind::Sync);
                 } else if !covered {
                     self.want_listing_for(path_id, covered_by);
                 }
@@ -79,7 +80,7 @@ impl Queues {
             self.watch(cx, path_id, blocker);
         } else {
             // Whoever stands before us now may be long gone: ask once, then watch (R8).
-            self.want_listing(path_id, false);
+            self.want_listing(path_id, Behind::Nothing);
         }
     }
 
@@ -93,10 +94,10 @@ impl Queues {
         // A downgrade puts a reader in front of a waiting writer, unseen (Z11).
         let may_be_overtaken = node.family() == Family::ReadWrite && node.kind == Kind::Write;
         if may_be_overtaken && !fresh {
-            return self.want_listing(path_id, false);
+            return self.want_listing(path_id, Behind::Nothing);
         }
         if !self.is_verified(path_id) && !downgraded {
-            return self.want_listing(path_id, true);
+            return self.want_listing(path_id, Behind::Sync);
         }
         if !fresh && self.own_watch(id) != Watch::Armed {
             // An event alone proves nothing if our own node could have gone unnoticed.
@@ -130,7 +131,7 @@ impl Queues {
             .get(id)
             .is_some_and(|path| path.listings.will_show(covered_by));
         if !coming {
-            self.want_new_listing(id, false);
+            self.want_new_listing(id, Behind::Nothing);
         }
     }
 
@@ -233,7 +234,7 @@ impl Queues {
                 path.view.set_watch(position, Watch::None);
                 if matches!(outcome, Outcome::Refused(_)) {
                     // Throttled, most likely: asked for again behind a listing.
-                    self.want_listing(id, false);
+                    self.want_listing(id, Behind::Nothing);
                 }
             }
         }
