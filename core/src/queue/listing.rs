@@ -149,7 +149,12 @@ impl Queues {
 
     /// Whether the check succeeded is all the same: that it was decided is what counts.
     pub(super) fn quorum_answered(&mut self, id: PathId, number: u64, outcome: &Outcome) {
-        if let (Outcome::Done(_), Some(path)) = (outcome, self.paths.get_mut(id)) {
+        let decided = match outcome {
+            Outcome::Done(_) => true,
+            Outcome::Refused(code) => code.confirmed_by_leader(),
+            Outcome::InDoubt | Outcome::NotSent => false,
+        };
+        if let (true, Some(path)) = (decided, self.paths.get_mut(id)) {
             for listing in &mut path.listings.under_way {
                 listing.confirmed |= listing.number == number;
             }
