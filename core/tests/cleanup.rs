@@ -225,15 +225,17 @@ fn create_is_cut(message: Message, moment: Moment, action: Action) {
 
 #[track_caller]
 fn one_contender(ensemble: &Ensemble, observer: &Observer, path: &str, held: &Guard) {
-    // Behind a `sync`, or the server may not show what another one has made (Z5).
+    // Behind a transaction where the create is in doubt, else behind a `sync`: the server may not
+    // show what another one has made (Z5).
     let entries = ensemble.log().entries();
     let last = |wanted: Op| {
         entries.iter().rposition(|entry| {
             matches!(&entry.what, What::Request { op, path: Some(of), .. } if *op == wanted && of == path)
         })
     };
-    let (sync, list) = (last(Op::Sync), last(Op::GetChildren2));
-    assert!(sync.is_some() && sync < list, "not verified: {entries:?}");
+    let asked = last(Op::Multi).max(last(Op::Sync));
+    let list = last(Op::GetChildren2);
+    assert!(asked.is_some() && asked < list, "not verified: {entries:?}");
     // The node of the first create is found, and not a second one made.
     assert!(held.node_path().ends_with("-lock-0000000000"), "{held:?}");
     let only =

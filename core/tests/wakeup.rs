@@ -12,9 +12,10 @@ use support::{
 use zoolock::{Guard, Pending, Session};
 use zoolock_ensemble::{Action, Direction, Ensemble, Link, Message, Moment, Op, What};
 
-/// Of another client, past the proxies: no fault touches it.
+/// Of another client, past the proxies: no fault touches it, nor a machine that stalls.
 fn undisturbed(ensemble: &Ensemble) -> Session {
     options()
+        .session_timeout(S * 2)
         .connect(&ensemble.direct())
         .wait()
         .expect("connect")
