@@ -69,6 +69,16 @@ impl Session {
         self.0.reentrant_mutex(path).map(ReentrantMutex)
     }
 
+    /// A re-entrant mutex on `path` with options.
+    ///
+    /// # Errors
+    /// `InvalidArgument` (R20).
+    pub fn reentrant_mutex_with(&self, path: &str, options: LockOptions) -> Result<ReentrantMutex> {
+        self.0
+            .reentrant_mutex_with(path, options)
+            .map(ReentrantMutex)
+    }
+
     /// A read-write lock on `path`.
     ///
     /// # Errors
@@ -77,14 +87,35 @@ impl Session {
         self.0.rwlock(path).map(RwLock)
     }
 
+    /// A read-write lock on `path` with options.
+    ///
+    /// # Errors
+    /// `InvalidArgument` (R20).
+    pub fn rwlock_with(&self, path: &str, options: LockOptions) -> Result<RwLock> {
+        self.0.rwlock_with(path, options).map(RwLock)
+    }
+
     /// The state at this moment.
     pub fn state(&self) -> SessionState {
         self.0.state()
     }
 
     /// See [`crate::Session::on_state`].
-    pub fn on_state(&self, callback: impl Fn(SessionState) + Send + Sync + 'static) {
-        self.0.on_state(callback);
+    ///
+    /// # Errors
+    /// As there.
+    pub fn on_state(&self, callback: impl Fn(SessionState) + Send + Sync + 'static) -> Result<()> {
+        self.0.on_state(callback)
+    }
+
+    /// The id that the ensemble knows the session by; 0 before the first connect.
+    pub fn session_id(&self) -> i64 {
+        self.0.session_id()
+    }
+
+    /// The session timeout that the ensemble has granted; zero before the first connect.
+    pub fn negotiated_timeout(&self) -> Duration {
+        self.0.negotiated_timeout()
     }
 
     /// Closes within 5 s (R17).
@@ -158,6 +189,14 @@ impl Guard {
     /// `LockLost` if the lock was lost before the call.
     pub fn release(self) -> Result<()> {
         self.0.release().wait()
+    }
+
+    /// [`release`](Guard::release) for callers that keep the guard: a second one is `NotHeld`.
+    ///
+    /// # Errors
+    /// `LockLost`, `NotHeld`.
+    pub fn release_shared(&self) -> Result<()> {
+        self.0.release_shared().wait()
     }
 }
 

@@ -151,13 +151,16 @@ impl Session {
     }
 
     /// Calls `callback` on the callback thread with every change of state from now on.
-    pub fn on_state(&self, callback: impl Fn(SessionState) + Send + Sync + 'static) {
-        if let Ok(attachment) = self.attach("on_state") {
-            attachment
-                .link
-                .states
-                .on_change(attachment.handle, Arc::new(callback));
-        }
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn on_state(&self, callback: impl Fn(SessionState) + Send + Sync + 'static) -> Result<()> {
+        let attachment = self.attach("on_state")?;
+        attachment
+            .link
+            .states
+            .on_change(attachment.handle, Arc::new(callback));
+        Ok(())
     }
 
     /// The id that the ensemble knows the session by; 0 before the first connect.

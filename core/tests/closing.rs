@@ -254,11 +254,17 @@ fn r17_observers_of_the_state_hear_of_the_close() {
     let ensemble = one();
     let (session, other) = (share(&ensemble), share(&ensemble));
     let (sender, told) = channel();
-    session.on_state(move |state| sender.send(state).unwrap());
+    session
+        .on_state(move |state| sender.send(state).unwrap())
+        .expect("open");
     let silent = Arc::new(AtomicBool::new(true));
     let heard = Arc::clone(&silent);
-    other.on_state(move |_| heard.store(false, Ordering::SeqCst));
+    other
+        .on_state(move |_| heard.store(false, Ordering::SeqCst))
+        .expect("open");
     session.close().done();
+    let refused = session.on_state(|_| ()).expect_err("closed");
+    assert_eq!(refused.kind(), zoolock::ErrorKind::Closed);
     assert_eq!(told.recv_timeout(LONG), Ok(SessionState::Closed));
     assert!(told.recv_timeout(rig::SHORT).is_err(), "once");
     assert!(silent.load(Ordering::SeqCst), "the other one is open");

@@ -56,7 +56,9 @@ type States = std::sync::Arc<std::sync::Mutex<Vec<SessionState>>>;
 fn states(session: &Session) -> States {
     let states = States::default();
     let seen = std::sync::Arc::clone(&states);
-    session.on_state(move |state| seen.lock().expect("no panic").push(state));
+    session
+        .on_state(move |state| seen.lock().expect("no panic").push(state))
+        .expect("open");
     states
 }
 

@@ -25,10 +25,12 @@ fn sharing() -> SessionBuilder {
 /// The session's states from now on.
 fn states(session: &Session) -> Receiver<SessionState> {
     let (sender, states) = channel();
-    session.on_state(move |state| {
-        // The test may have ended.
-        let _heard = sender.send(state);
-    });
+    session
+        .on_state(move |state| {
+            // The test may have ended.
+            let _heard = sender.send(state);
+        })
+        .expect("open");
     states
 }
 

@@ -147,14 +147,7 @@ pub unsafe extern "C" fn zoolock_session_on_state(
         // SAFETY: as above.
         let session = unsafe { inner("on_state", session) }?;
         let callback = Callback::new("on_state", callback, userdata)?;
-        if session.state() == SessionState::Closed {
-            return Err(Error::new(
-                ErrorKind::Closed,
-                "on_state",
-                "the session is closed",
-            ));
-        }
-        session.on_state(move |state| callback.call(state.into()));
+        session.on_state(move |state| callback.call(state.into()))?;
         Ok(zoolock_status::ZOOLOCK_OK)
     })
 }

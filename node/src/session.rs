@@ -93,11 +93,14 @@ impl SessionHandle {
         self.0.negotiated_timeout().as_secs_f64() * 1000.0
     }
 
-    /// Brings an event with the number `session` for every change of state from now on (R16).
+    /// Brings an event with the number `session` for every change of state from now on (R16);
+    /// of a closed session there is none.
     #[napi]
     pub fn watch_state(&self, calls: &Calls, session: i64) {
         let inbox = Arc::clone(&calls.inbox);
-        self.0
+        // Its only error is that the session is closed: then nothing is left to tell.
+        let _closed = self
+            .0
             .on_state(move |state| inbox.push(Event::State { session, state }));
     }
 

@@ -134,10 +134,11 @@ impl Session {
     /// It runs on zoolock's callback thread, one callback at a time. An exception in it goes to
     /// `sys.unraisablehook`.
     fn on_state(&self, callback: Bound<'_, PyAny>) -> PyResult<()> {
+        let py = callback.py();
         let registered = self.callbacks.register(arguments::callback(callback)?);
         self.session
-            .on_state(move |state| registered.call(state.name()));
-        Ok(())
+            .on_state(move |state| registered.call(state.name()))
+            .or_raise(py)
     }
 
     /// The id that the ensemble knows the session by, a signed 64-bit number; 0 before there is

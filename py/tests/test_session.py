@@ -191,6 +191,13 @@ def test_r17_closing_takes_no_longer_than_it_may(
     eventually(lambda: ensemble.children(path) == [])
 
 
+def test_r17_on_state_after_close_is_closed(hosts: str) -> None:
+    session = zoolock.connect(hosts)
+    session.close()
+    with pytest.raises(zoolock.Closed):
+        session.on_state(print)
+
+
 def test_r17_a_dropped_session_closes(hosts: str, ensemble: Ensemble) -> None:
     session = zoolock.connect(hosts, exclusive=True)
     told: queue.Queue[str] = queue.Queue()

@@ -94,7 +94,7 @@ impl Driver {
             "connect" => {
                 let hosts = field(request, "hosts")?;
                 let session = Session::connect_with(builder(request)?, hosts)?;
-                session.on_state(|state| tell(&event("state").with("state", state.name())));
+                session.on_state(|state| tell(&event("state").with("state", state.name())))?;
                 self.sessions.put(field(request, "session")?, session);
                 Ok(ok())
             }
