@@ -1,12 +1,12 @@
 //! Cancelling a blocked call from another thread.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use crate::command::{AttemptId, Command};
 use crate::link::Link;
 use crate::process::PerProcess;
 use crate::sync::primitive::Mutex;
+use crate::sync::primitive::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Cancels the calls that it was given to: they fail with `Cancelled` and leave no contender (R5).
 /// One handle may serve many calls; once fired, it stays fired, and a later call given it fails at

@@ -4,7 +4,6 @@ use std::future::Future;
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -17,6 +16,7 @@ use crate::link::Link;
 use crate::pending::Pending;
 use crate::state::GuardState;
 use crate::sync::Latch;
+use crate::sync::primitive::atomic::{AtomicU8, Ordering};
 
 const ACTIVE: u8 = 0;
 const LOST: u8 = 1;

@@ -1,7 +1,6 @@
 //! The public session handle: opens locks, tells its state, closes.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::clock;
@@ -18,6 +17,7 @@ use crate::process::PerProcess;
 use crate::reentrant::ReentrantMutex;
 use crate::rwlock::RwLock;
 use crate::state::{SessionState, StateWatch};
+use crate::sync::primitive::atomic::{AtomicBool, Ordering};
 
 /// How long [`Session::close`] takes at most.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);

@@ -1,8 +1,7 @@
 //! One unbroken run of a session's lease, as guards on any thread see it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use crate::clock::Time;
+use crate::sync::primitive::atomic::{AtomicU64, Ordering};
 
 /// Broken is a moment that has always passed.
 const BROKEN: u64 = 0;
@@ -59,7 +58,8 @@ impl LeaseTerm {
 
     /// Ends it at once: the session is over.
     pub(crate) fn break_now(&self) {
-        self.0.store(BROKEN, Ordering::Release);
+        // Exchanged like all other changes, so that their order is one that a model checker can follow.
+        self.0.swap(BROKEN, Ordering::AcqRel);
     }
 
     /// When it ends as things stand; the beginning of time if it is broken.

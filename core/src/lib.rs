@@ -24,6 +24,8 @@ mod lease_term;
 mod link;
 mod lock;
 mod manager;
+#[cfg(zoolock_loom)]
+pub mod models;
 mod mutex;
 mod owner;
 mod path;

@@ -1,7 +1,6 @@
 //! The side of a managed session that callers on any thread share with the network thread.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::command::Command;
@@ -9,6 +8,7 @@ use crate::error::{Error, ErrorKind};
 use crate::runtime::Callbacks;
 use crate::state::StateCell;
 use crate::sync::Mailbox;
+use crate::sync::primitive::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 /// See the module.
 pub(crate) struct Link {

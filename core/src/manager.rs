@@ -8,7 +8,7 @@ use crate::config::SessionConfig;
 use crate::error::Result;
 use crate::handle::Attachment;
 use crate::link::Link;
-use crate::runtime;
+use crate::runtime::{self, Callbacks};
 use crate::session::driver;
 use crate::sync::Completer;
 use crate::sync::primitive::Mutex;
@@ -38,32 +38,42 @@ pub(crate) fn attach(config: &SessionConfig) -> Result<Attachment> {
     let runtime = runtime::get()?;
     let config = config.for_this_process();
     let handle = HandleId::next();
-    let mut sessions = runtime.registry.0.lock();
-    if !config.options.exclusive
-        && let Some(link) = sessions.shared.get(&config)
-    {
-        // The entry is removed, under this lock, before the session stops reading.
-        link.send(Command::Open { handle });
-        return Ok(Attachment {
-            handle,
-            link: Arc::clone(link),
-        });
+    let (link, is_new) = runtime.registry.join(&config, &runtime.callbacks, handle);
+    if is_new {
+        runtime
+            .network
+            .spawn(driver::run(config, Arc::clone(&link)));
     }
-    let link = Link::new(runtime.callbacks.clone());
-    link.send(Command::Open { handle });
-    sessions.all.retain(|known| known.strong_count() > 0);
-    sessions.all.push(Arc::downgrade(&link));
-    if !config.options.exclusive {
-        sessions.shared.insert(config.clone(), Arc::clone(&link));
-    }
-    drop(sessions);
-    runtime
-        .network
-        .spawn(driver::run(config, Arc::clone(&link)));
     Ok(Attachment { handle, link })
 }
 
 impl Registry {
+    /// Joins the shared session for `config`, or makes a new one: true if so, and the caller has to
+    /// serve it.
+    pub(crate) fn join(
+        &self,
+        config: &SessionConfig,
+        callbacks: &Callbacks,
+        handle: HandleId,
+    ) -> (Arc<Link>, bool) {
+        let mut sessions = self.0.lock();
+        if !config.options.exclusive
+            && let Some(link) = sessions.shared.get(config)
+        {
+            // The entry is removed, under this lock, before the session stops reading.
+            link.send(Command::Open { handle });
+            return (Arc::clone(link), false);
+        }
+        let link = Link::new(callbacks.clone());
+        link.send(Command::Open { handle });
+        sessions.all.retain(|known| known.strong_count() > 0);
+        sessions.all.push(Arc::downgrade(&link));
+        if !config.options.exclusive {
+            sessions.shared.insert(config.clone(), Arc::clone(&link));
+        }
+        (link, true)
+    }
+
     /// Takes a session whose last handle is closed out of sharing, unless a new handle has just
     /// come: true if nobody can join it any more.
     pub(crate) fn retire(&self, config: &SessionConfig, link: &Arc<Link>) -> bool {

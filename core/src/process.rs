@@ -1,12 +1,11 @@
 //! What belongs to one process: its identity, and values that a forked child must not touch (R18).
 
-use std::sync::atomic::{AtomicPtr, Ordering};
-
-use once_cell::sync::OnceCell;
+use crate::sync::primitive::atomic::{AtomicPtr, Ordering};
+use crate::sync::primitive::{self, OnceCell};
 
 /// The calling process. Asked of the kernel every time: a cached number would survive `fork`.
 pub(crate) fn id() -> u32 {
-    std::process::id()
+    primitive::process_id()
 }
 
 struct Stamped<T> {
@@ -24,7 +23,16 @@ pub(crate) struct PerProcess<T> {
 }
 
 impl<T> PerProcess<T> {
+    #[cfg(not(zoolock_loom))]
     pub(crate) const fn new() -> PerProcess<T> {
+        PerProcess {
+            slot: AtomicPtr::new(std::ptr::null_mut()),
+        }
+    }
+
+    /// A model's pointers know the run they belong to, so they are not made at compile time.
+    #[cfg(zoolock_loom)]
+    pub(crate) fn new() -> PerProcess<T> {
         PerProcess {
             slot: AtomicPtr::new(std::ptr::null_mut()),
         }
@@ -74,10 +82,9 @@ impl<T> Default for PerProcess<T> {
 
 impl<T> Drop for PerProcess<T> {
     fn drop(&mut self) {
-        let pointer = *self.slot.get_mut();
         if self.current().is_some() {
             // SAFETY: exclusive access, and the box was made by this process.
-            drop(unsafe { Box::from_raw(pointer) });
+            drop(unsafe { Box::from_raw(self.slot.load(Ordering::Relaxed)) });
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::manager::Registry;
 use crate::process::PerProcess;
 use crate::sync::completion;
+use crate::sync::primitive::process_wide;
 
 /// What a process that exits spends at most on closing its sessions (R17).
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -15,7 +16,7 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 const RESOLVER_THREADS: usize = 4;
 const RESOLVER_KEEP_ALIVE: Duration = Duration::from_secs(1);
 
-static RUNTIME: PerProcess<Runtime> = PerProcess::new();
+process_wide!(RUNTIME: PerProcess<Runtime> = PerProcess::new());
 
 /// See the module.
 pub(crate) struct Runtime {
@@ -88,7 +89,7 @@ impl Callbacks {
     }
 
     /// Callbacks that a test runs itself.
-    #[cfg(test)]
+    #[cfg(any(test, zoolock_loom))]
     pub(crate) fn collected() -> (Callbacks, mpsc::Receiver<Job>) {
         let (sender, jobs) = mpsc::channel();
         (Callbacks(sender), jobs)

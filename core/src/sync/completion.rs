@@ -2,11 +2,11 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::primitive::{Condvar, Mutex};
+use super::primitive::{Condvar, Limit, Mutex};
 
 enum Slot<T> {
     /// Nothing yet. `blocked` spares the sender a system call when nobody sleeps on the condvar.
@@ -40,7 +40,7 @@ pub(crate) fn completion<T>() -> (Completer<T>, Receiver<T>) {
             waker: None,
             blocked: false,
         }),
-        filled: Condvar::new(),
+        filled: Condvar::default(),
     });
     (Completer(Some(Arc::clone(&shared))), Receiver(shared))
 }
@@ -88,31 +88,14 @@ impl<T> Drop for Completer<T> {
 impl<T> Receiver<T> {
     /// Blocks until the value is there, at most `limit` (for ever if `None`); `None` if it is not.
     pub(crate) fn wait(&self, limit: Option<Duration>) -> Option<Result<T, Disconnected>> {
-        let until = limit.and_then(|limit| Instant::now().checked_add(limit));
+        let limit = Limit::starting_now(limit);
         let mut slot = self.0.slot.lock();
         loop {
             match &mut *slot {
                 Slot::Empty { blocked, .. } => *blocked = true,
                 _ => return Some(take(&mut slot)),
             }
-            slot = match until {
-                None => self
-                    .0
-                    .filled
-                    .wait(slot)
-                    .unwrap_or_else(PoisonError::into_inner),
-                Some(until) => {
-                    let left = until.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
-                        return None;
-                    }
-                    self.0
-                        .filled
-                        .wait_timeout(slot, left)
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .0
-                }
-            };
+            slot = self.0.filled.wait(slot, &limit)?;
         }
     }
 

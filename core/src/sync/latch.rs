@@ -1,11 +1,10 @@
 //! An event that happens at most once and that many may wait for: the loss of a guard (R4).
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{MutexGuard, PoisonError};
 use std::task::Waker;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::primitive::{Condvar, Mutex};
+use super::primitive::atomic::{AtomicBool, Ordering};
+use super::primitive::{Condvar, Limit, Mutex, MutexGuard};
 
 type Callback = Box<dyn FnOnce() + Send>;
 
@@ -80,7 +79,7 @@ impl Latch {
     /// Blocks until the event, at most `limit` (for ever if `None`). `Some(false)`: it cannot come
     /// any more. `None`: not yet.
     pub(crate) fn wait(&self, limit: Option<Duration>) -> Option<bool> {
-        let until = limit.and_then(|limit| Instant::now().checked_add(limit));
+        let limit = Limit::starting_now(limit);
         let mut waiters = self.waiters.lock();
         loop {
             if self.is_fired() {
@@ -89,22 +88,7 @@ impl Latch {
             if waiters.retired {
                 return Some(false);
             }
-            waiters = match until {
-                None => self
-                    .ended
-                    .wait(waiters)
-                    .unwrap_or_else(PoisonError::into_inner),
-                Some(until) => {
-                    let left = until.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
-                        return None;
-                    }
-                    self.ended
-                        .wait_timeout(waiters, left)
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .0
-                }
-            };
+            waiters = self.ended.wait(waiters, &limit)?;
         }
     }
 

@@ -1,30 +1,17 @@
 //! Hand-offs between the network thread and callers. Everything that crosses threads goes through
-//! here, so that a model checker can swap the primitives underneath.
+//! here, or through the primitives underneath, which a model checker swaps (`tests/threads`).
 
 mod completion;
 mod latch;
 mod mailbox;
+#[cfg(not(zoolock_loom))]
+pub(crate) mod primitive;
+#[cfg(zoolock_loom)]
+#[path = "primitive_modelled.rs"]
+pub(crate) mod primitive;
 
+#[cfg(zoolock_loom)]
+pub(crate) use completion::Disconnected;
 pub(crate) use completion::{Completer, Receiver, completion};
 pub(crate) use latch::Latch;
 pub(crate) use mailbox::Mailbox;
-
-pub(crate) mod primitive {
-    //! The primitives that the rest of this module is built on.
-    pub(crate) use std::sync::Condvar;
-    use std::sync::{Mutex as StdMutex, MutexGuard, PoisonError};
-
-    /// A mutex whose data stays usable after a panic: every critical section here leaves it valid.
-    #[derive(Default)]
-    pub(crate) struct Mutex<T>(StdMutex<T>);
-
-    impl<T> Mutex<T> {
-        pub(crate) const fn new(value: T) -> Mutex<T> {
-            Mutex(StdMutex::new(value))
-        }
-
-        pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner)
-        }
-    }
-}

@@ -1,0 +1,69 @@
+//! The primitives that everything which crosses threads is built on.
+
+use std::sync::{Condvar as StdCondvar, Mutex as StdMutex, PoisonError};
+use std::time::{Duration, Instant};
+
+pub(crate) use once_cell::sync::OnceCell;
+pub(crate) use std::process::id as process_id;
+pub(crate) use std::sync::{MutexGuard, atomic};
+
+/// A mutex whose data stays usable after a panic: every critical section here leaves it valid.
+#[derive(Default)]
+pub(crate) struct Mutex<T>(StdMutex<T>);
+
+impl<T> Mutex<T> {
+    pub(crate) const fn new(value: T) -> Mutex<T> {
+        Mutex(StdMutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How long a wait may take.
+pub(crate) struct Limit(Option<Instant>);
+
+impl Limit {
+    /// `None`, and what is beyond the clock's range, is for ever.
+    pub(crate) fn starting_now(limit: Option<Duration>) -> Limit {
+        Limit(limit.and_then(|limit| Instant::now().checked_add(limit)))
+    }
+}
+
+/// Waits with a [`Mutex`].
+#[derive(Default)]
+pub(crate) struct Condvar(StdCondvar);
+
+impl Condvar {
+    pub(crate) fn notify_all(&self) {
+        self.0.notify_all();
+    }
+
+    /// Sleeps until notified, or for no reason; `None` once the limit has passed.
+    pub(crate) fn wait<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        limit: &Limit,
+    ) -> Option<MutexGuard<'a, T>> {
+        let Some(until) = limit.0 else {
+            let woken = self.0.wait(guard);
+            return Some(woken.unwrap_or_else(PoisonError::into_inner));
+        };
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return None;
+        }
+        let woken = self.0.wait_timeout(guard, left);
+        Some(woken.unwrap_or_else(PoisonError::into_inner).0)
+    }
+}
+
+/// A value for as long as the process lives.
+macro_rules! process_wide {
+    ($(#[$doc:meta])* $name:ident: $type:ty = $value:expr) => {
+        $(#[$doc])*
+        static $name: $type = $value;
+    };
+}
+pub(crate) use process_wide;
