@@ -1,6 +1,6 @@
 # Every task; each works as the first command in a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint gen conformance bench clean
+.PHONY: help setup demo test lint gen conformance threads bench clean
 
 # Not bash's variable of this name: what follows is handed on as an option.
 SECONDS ?= 10
@@ -29,6 +29,9 @@ gen: ## Generate the C header and the type stubs again
 
 conformance: ## Run the same scenarios through every language, and mixed
 	@tests/conformance/run.sh
+
+threads: ## Try every order in which the threads can meet (models run by loom)
+	@tests/threads/run.sh
 
 bench: ## Measure against a bare socket on the same server; ROUNDS=15 CYCLES=200; writes target/bench/results.json
 	@scripts/bench.sh --rounds '$(ROUNDS)' --cycles '$(CYCLES)'

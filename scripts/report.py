@@ -21,7 +21,7 @@ from collections import Counter
 from pathlib import Path
 
 RULES = range(1, 21)
-TEST = re.compile(r"^test (?P<name>.+) \.\.\. (?P<outcome>ok|FAILED|ignored)\b")
+TEST = re.compile(r"^test (?P<name>.+?) +\.\.\. (?P<outcome>ok|FAILED|ignored)\b")
 BINARY = re.compile(r"^running \d+ tests?$")
 RESULT = re.compile(r"^test result: \w+\. (?P<passed>\d+) passed; (?P<failed>\d+) failed;")
 CLOSING = re.compile(r"^(?P<passed>\d+) passed, (?P<failed>\d+) failed(, \d+ skipped)?$")

@@ -27,6 +27,12 @@ def libtest_reads_good_output() -> None:
     assert problems == []
 
 
+def libtest_reads_names_in_a_column() -> None:
+    tests, problems = libtest(GOOD.replace("r01_one ... ok", "r01_one          ... ok"))
+    assert (True, "a::r01_one") in tests
+    assert problems == []
+
+
 def libtest_sees_a_failed_test() -> None:
     output = GOOD.replace("r01_one ... ok", "r01_one ... FAILED")
     tests, problems = libtest(output.replace("ok. 2 passed; 0", "FAILED. 1 passed; 1"))

@@ -18,6 +18,8 @@ mod connect_string;
 mod contender;
 mod engine;
 mod error;
+#[cfg(zoolock_fuzz)]
+pub mod fuzz;
 mod guard;
 mod handle;
 mod lease_term;

@@ -89,7 +89,7 @@ impl Callbacks {
     }
 
     /// Callbacks that a test runs itself.
-    #[cfg(any(test, zoolock_loom))]
+    #[cfg(any(test, zoolock_loom, zoolock_fuzz))]
     pub(crate) fn collected() -> (Callbacks, mpsc::Receiver<Job>) {
         let (sender, jobs) = mpsc::channel();
         (Callbacks(sender), jobs)
