@@ -32,22 +32,23 @@ pub(super) fn run(input: &[u8]) {
             answers.extend(bytes);
         }
     }
-    while let Some(len) = take_frame(&mut answers) {
-        assert!(len < 64 << 20);
+    // Instead of a handshake there can be a four-letter word, which is answered in plain text.
+    if *choice != 0 {
+        while take_frame(&mut answers) {}
     }
-    assert!(answers.is_empty(), "answers come in whole frames");
     cluster.handle_timeout(60 * SECOND);
 }
 
-/// The length of the frame taken off.
-fn take_frame(answers: &mut VecDeque<u8>) -> Option<usize> {
-    if answers.len() < 4 {
-        return None;
+/// False if none was left.
+fn take_frame(answers: &mut VecDeque<u8>) -> bool {
+    if answers.is_empty() {
+        return false;
     }
+    assert!(answers.len() >= 4, "a whole length");
     let len: Vec<u8> = answers.drain(..4).collect();
     let len = i32::from_be_bytes(len.try_into().expect("four bytes"));
     let len = usize::try_from(len).expect("not negative");
     assert!(answers.len() >= len, "a whole frame");
     answers.drain(..len);
-    Some(len)
+    true
 }

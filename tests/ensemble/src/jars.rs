@@ -13,6 +13,7 @@ pub const DEFAULT_VERSION: &str = "3.9.5";
 
 const POM: &str = include_str!("../pom.xml");
 const DEBIAN_JARS: &str = "/usr/share/java";
+const DEBIAN_VERSION: &str = "3.8.0";
 
 /// A ZooKeeper that can be started.
 #[derive(Clone, Debug)]
@@ -63,7 +64,7 @@ pub fn locate() -> Result<Distribution> {
         }
         return Distribution::with_tools(jars);
     }
-    match locate_version(DEFAULT_VERSION) {
+    match from_maven(DEFAULT_VERSION) {
         Ok(found) => Ok(found),
         Err(maven) => debian().map_err(|debian| {
             Error::new(format!(
@@ -73,8 +74,16 @@ pub fn locate() -> Result<Distribution> {
     }
 }
 
-/// A given version, for example `3.4.14`, from the cache or from Maven.
+/// A given version, for example `3.4.14`, from the cache or from Maven, or, if it is that one, Debian's package.
 pub fn locate_version(version: &str) -> Result<Distribution> {
+    from_maven(version).or_else(|maven| match version {
+        DEBIAN_VERSION => debian()
+            .map_err(|debian| Error::new(format!("no ZooKeeper {version}. {maven}. {debian}"))),
+        _ => Err(maven),
+    })
+}
+
+fn from_maven(version: &str) -> Result<Distribution> {
     let valid = version.starts_with(|c: char| c.is_ascii_digit())
         && version
             .chars()
@@ -159,19 +168,12 @@ fn debian() -> Result<Distribution> {
                 "Debian's package `zookeeper` is not installed, and only root may install it",
             ));
         }
-        let status = Command::new("apt-get")
-            .args([
-                "install",
-                "-y",
-                "-qq",
-                "--no-install-recommends",
-                "zookeeper",
-            ])
-            .env("DEBIAN_FRONTEND", "noninteractive")
-            .stdout(std::process::Stdio::null())
-            .status()
-            .context(|| "cannot run apt-get".into())?;
-        if !status.success() || !jar.is_file() {
+        let install = ["install", "-y", "--no-install-recommends", "zookeeper"];
+        // A fresh machine has no lists of packages yet.
+        if !apt_get(&install)? && apt_get(&["update"])? {
+            apt_get(&install)?;
+        }
+        if !jar.is_file() {
             return Err(Error::new("apt-get could not install `zookeeper`"));
         }
     }
@@ -194,6 +196,18 @@ fn debian() -> Result<Distribution> {
         })
         .collect();
     Distribution::with_tools(jars)
+}
+
+/// Whether it did what it was told; what went wrong it says itself.
+fn apt_get(arguments: &[&str]) -> Result<bool> {
+    let status = Command::new("apt-get")
+        .arg("-qq")
+        .args(arguments)
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .stdout(std::process::Stdio::null())
+        .status()
+        .context(|| "cannot run apt-get".into())?;
+    Ok(status.success())
 }
 
 fn jars_in(dir: &Path) -> Vec<PathBuf> {

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use super::acl::{self, permission};
 use super::connection::Waiting;
 use super::database::Outcome;
+use super::local::NO_ZXID;
 use super::server::Role;
 use super::txn::{Entry, Origin, Txn};
 use super::watches::Trigger;
-use super::{Cluster, ConnectionId};
+use super::{Cluster, ConnectionId, Version};
 use crate::wire::code::Code;
 use crate::wire::op;
 use crate::wire::writer::Writer;
@@ -52,11 +53,15 @@ impl Cluster {
     }
 
     fn fire(&mut self, server: usize, zxid: i64, trigger: &Trigger) {
+        let zxid = match self.settings.version {
+            Version::V3_8 => NO_ZXID,
+            Version::V3_9 => zxid,
+        };
         for connection in self.servers[server].watches.fire(trigger) {
             let may_read = self.connections.get(&connection).is_some_and(|connection| {
                 acl::check(&trigger.acl, permission::READ, &connection.ids).is_ok()
             });
-            if may_read {
+            if may_read || self.settings.version == Version::V3_8 {
                 let event = Writer::event(zxid, trigger.kind as i32, &trigger.path);
                 self.send(connection, event);
             }

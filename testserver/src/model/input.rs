@@ -5,7 +5,7 @@ use super::connection::{Phase, Waiting};
 use super::digest;
 use super::server::{Role, Task, ToLeader, Work};
 use super::txn::Origin;
-use super::{Cluster, ConnectionId};
+use super::{Cluster, ConnectionId, Version};
 use crate::wire::code::Code;
 use crate::wire::op;
 use crate::wire::reader::Reader;
@@ -79,7 +79,7 @@ impl Cluster {
             connection.queue.push_back(Waiting::Throttled { xid });
             return self.drain(id);
         }
-        let task = match Request::decode(op, reader.rest()) {
+        let task = match Request::decode(self.settings.version, op, reader.rest()) {
             Ok(Request::Sync { path }) if matches!(server.role, Role::Following(_)) => Task::Sync {
                 connection: id,
                 xid,
@@ -87,7 +87,7 @@ impl Cluster {
             },
             Ok(request) if op::is_write(op) => Task::Write(request),
             Err(_) if op::is_write(op) => Task::Malformed {
-                uses_zxid: op == op::MULTI,
+                uses_zxid: op == op::MULTI || self.settings.version == Version::V3_8,
             },
             request => {
                 let ids = connection.ids.clone();

@@ -7,14 +7,14 @@ use super::connection::Waiting;
 use super::database::Node;
 use super::server::Body;
 use super::watches::{EventKind, WatcherType};
-use super::{Cluster, ConnectionId};
+use super::{Cluster, ConnectionId, Version};
 use crate::wire::code::Code;
 use crate::wire::op;
 use crate::wire::request::{Request, SetWatches};
 use crate::wire::writer::Writer;
 
-/// In events that no transaction fired.
-const NO_ZXID: i64 = -1;
+/// In events that no transaction fired, and before 3.9 in all.
+pub(super) const NO_ZXID: i64 = -1;
 
 impl Cluster {
     /// Answers from the head of the queue what needs no leader.
@@ -98,7 +98,9 @@ impl Cluster {
                     return Err(Code::BAD_ARGUMENTS);
                 }
                 let node = here.database.node(&path);
-                readable(node)?;
+                if self.settings.version > Version::V3_8 {
+                    readable(node)?;
+                }
                 if watch {
                     // Also on a missing node: Z10.
                     here.watches.add_data(&path, id);
@@ -143,7 +145,11 @@ impl Cluster {
             }
             Request::CheckWatches { path, kind } => {
                 let (path, kind) = watch_arguments(path, kind)?;
-                if !here.watches.contains(&path, kind, id) {
+                let watches = match self.settings.version {
+                    Version::V3_8 => here.watches.contains_any(&path, kind),
+                    Version::V3_9 => here.watches.contains(&path, kind, id),
+                };
+                if !watches {
                     return Err(Code::NO_WATCHER);
                 }
             }

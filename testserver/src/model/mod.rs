@@ -57,7 +57,7 @@ pub use acl::{Acl, Id, permission};
 pub use connection::ConnectionId;
 pub use faults::{NodeKind, Snapshot};
 pub use look::{NodeInfo, Role, SessionInfo};
-pub use settings::Settings;
+pub use settings::{Settings, Version};
 pub use stat::Stat;
 
 use connection::Connection;

@@ -2,10 +2,25 @@
 
 use std::time::Duration;
 
+/// Which servers a model answers like. They differ in little that clients of locks see.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Version {
+    /// 3.8.0: watch events do not tell their zxid; a transaction with wrong flags is refused when it is its turn, by the
+    /// part that has them; every write that cannot be decoded uses up a zxid; whether a watch is set is answered for all
+    /// clients at once; `exists` and watch events need no right to read.
+    V3_8,
+    /// 3.9.
+    #[default]
+    V3_9,
+}
+
 /// The settings of a [`Cluster`](super::Cluster). Start from `Settings::default()`: one server with ZooKeeper's
 /// defaults.
 #[derive(Debug, Clone)]
 pub struct Settings {
+    /// 3.9.
+    pub version: Version,
     /// At least 1; of more than one, one leads.
     pub servers: usize,
     /// `tickTime`: 2 s. Sessions expire in buckets of it, followers report every half of it.
@@ -36,6 +51,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
+            version: Version::default(),
             servers: 1,
             tick: Duration::from_secs(2),
             sync_limit: 5,

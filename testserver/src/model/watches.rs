@@ -92,6 +92,12 @@ impl Watches {
             || kind.has_children() && self.children.contains(path, connection)
     }
 
+    /// Whoever's it is.
+    pub(crate) fn contains_any(&self, path: &str, kind: WatcherType) -> bool {
+        kind.has_data() && self.data.by_path.contains_key(path)
+            || kind.has_children() && self.children.by_path.contains_key(path)
+    }
+
     pub(crate) fn remove(
         &mut self,
         path: &str,

@@ -2,7 +2,7 @@
 
 use super::op;
 use super::reader::{Malformed, Reader, Result};
-use crate::model::Acl;
+use crate::model::{Acl, Version};
 
 /// A request without its header. Paths may be null on the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,11 +79,11 @@ pub(crate) struct SetWatches {
 }
 
 impl Request {
-    pub(crate) fn decode(op: i32, body: &[u8]) -> Result<Self> {
-        Request::read(op, &mut Reader::new(body))
+    pub(crate) fn decode(version: Version, op: i32, body: &[u8]) -> Result<Self> {
+        Request::read(version, op, &mut Reader::new(body))
     }
 
-    fn read(op: i32, reader: &mut Reader<'_>) -> Result<Self> {
+    fn read(version: Version, op: i32, reader: &mut Reader<'_>) -> Result<Self> {
         Ok(match op {
             op::CREATE | op::CREATE2 | op::CREATE_CONTAINER | op::CREATE_TTL => {
                 Request::Create(Create {
@@ -137,7 +137,7 @@ impl Request {
                 path: reader.string()?,
                 version: reader.i32()?,
             },
-            op::MULTI => Request::Multi(read_multi(reader)?),
+            op::MULTI => Request::Multi(read_multi(version, reader)?),
             op::CHECK_WATCHES => Request::CheckWatches {
                 path: reader.string()?,
                 kind: reader.i32()?,
@@ -158,7 +158,7 @@ impl Request {
     }
 }
 
-fn read_multi(reader: &mut Reader<'_>) -> Result<Vec<Request>> {
+fn read_multi(version: Version, reader: &mut Reader<'_>) -> Result<Vec<Request>> {
     let mut parts = Vec::new();
     loop {
         let op = reader.i32()?;
@@ -174,8 +174,8 @@ fn read_multi(reader: &mut Reader<'_>) -> Result<Vec<Request>> {
             | op::CREATE_TTL
             | op::DELETE
             | op::SET_DATA
-            | op::CHECK => parts.push(match Request::read(op, reader)? {
-                Request::Create(create) => Request::Create(create_in_multi(create)?),
+            | op::CHECK => parts.push(match Request::read(version, op, reader)? {
+                Request::Create(create) => Request::Create(create_in_multi(version, create)?),
                 part => part,
             }),
             _ => return Err(Malformed),
@@ -183,15 +183,18 @@ fn read_multi(reader: &mut Reader<'_>) -> Result<Vec<Request>> {
     }
 }
 
-/// Inside a transaction the server looks at the flags while it reads: time-to-live nodes need a time, and the flag of a
-/// container is enough to make one.
-fn create_in_multi(mut create: Create) -> Result<Create> {
+/// Inside a transaction the server looks at the flags while it reads, since 3.9: time-to-live nodes need a time, and the flag of a
+/// container is enough to make one. Before it took every create for the oldest kind, whose answer has no stat.
+fn create_in_multi(version: Version, mut create: Create) -> Result<Create> {
     const CONTAINER: i32 = 4;
-    if !(0..=CONTAINER).contains(&create.flags) || create.acl.is_none() {
+    let takes_flags = version == Version::V3_8 || (0..=CONTAINER).contains(&create.flags);
+    if !takes_flags || create.acl.is_none() {
         return Err(Malformed);
     }
     if create.flags == CONTAINER {
         create.op = op::CREATE_CONTAINER;
+    } else if version == Version::V3_8 {
+        create.op = op::CREATE;
     }
     Ok(create)
 }

@@ -20,27 +20,42 @@ use generate::Generator;
 use pair::{Counts, Pair};
 use random::Random;
 use real::Client;
-use zoolock_ensemble::Ensemble;
-use zoolock_testserver::model::{NodeKind, Settings};
+use zoolock_ensemble::{Builder, Ensemble};
+use zoolock_testserver::model::{NodeKind, Settings, Version};
 
 /// Of `super:admin`, for cleaning up.
 const SUPER: &str = "super:xQJmxLMiHGwaqBvst5y6rkB6HQs=";
 
 const STEPS: usize = 250;
 
+/// The oldest that is compared: Debian's.
+const OLD: &str = "3.8.0";
+
 #[test]
 fn the_model_answers_as_a_real_server_does() {
-    compare(1);
+    compare(1, Ensemble::builder());
 }
 
 /// The clients connect to different servers, and move between them.
 #[test]
 fn the_model_answers_as_a_real_ensemble_does() {
-    compare(3);
+    compare(3, Ensemble::builder());
 }
 
-fn compare(servers: usize) {
-    let ensemble = Ensemble::builder()
+#[test]
+#[ignore = "needs ZooKeeper 3.8.0, which test.sh looks for"]
+fn the_model_of_3_8_answers_as_a_real_server_does() {
+    compare(1, Ensemble::builder().version(OLD));
+}
+
+#[test]
+#[ignore = "needs ZooKeeper 3.8.0, which test.sh looks for"]
+fn the_model_of_3_8_answers_as_a_real_ensemble_does() {
+    compare(3, Ensemble::builder().version(OLD));
+}
+
+fn compare(servers: usize, ensemble: Builder) {
+    let ensemble = ensemble
         .servers(servers)
         .proxied(false)
         .tick_ms(2_000)
@@ -54,7 +69,7 @@ fn compare(servers: usize) {
     let leader = ensemble.leader().map_or(0, |number| number - 1);
     let settings = Settings {
         servers,
-        ..settings()
+        ..settings(&ensemble)
     };
     let mut pair = Pair::new(addresses, leader, settings);
     let variable = |name: &str| std::env::var(name).ok().map(|text| text.parse().unwrap());
@@ -77,13 +92,17 @@ fn compare(servers: usize) {
         by_code,
     } = &pair.counts;
     println!(
-        "{servers} server(s): {sequences} sequences, {requests} requests, {events} events, codes {by_code:?}"
+        "{servers} server(s) of {}: {sequences} sequences, {requests} requests, {events} events, codes {by_code:?}",
+        ensemble.version()
     );
     assert!(*requests > 100);
 }
 
-fn settings() -> Settings {
+/// Those of the servers that were found.
+fn settings(ensemble: &Ensemble) -> Settings {
+    let old = ensemble.version().starts_with("3.8.");
     Settings {
+        version: if old { Version::V3_8 } else { Version::V3_9 },
         max_session_timeout: Some(Duration::from_secs(60)),
         super_digest: Some(SUPER.to_owned()),
         ..Settings::default()
@@ -105,13 +124,23 @@ fn sequence(pair: &mut Pair, seed: u64) {
 /// Z1: what the counter does at its end.
 #[test]
 fn a_sequence_ends_as_on_a_real_server() {
-    let ensemble = Ensemble::builder()
+    a_sequence_ends(Ensemble::builder());
+}
+
+#[test]
+#[ignore = "needs ZooKeeper 3.8.0, which test.sh looks for"]
+fn a_sequence_of_3_8_ends_as_on_a_real_server() {
+    a_sequence_ends(Ensemble::builder().version(OLD));
+}
+
+fn a_sequence_ends(ensemble: Builder) {
+    let ensemble = ensemble
         .proxied(false)
         .snapshot([("/full", i32::MAX - 1)])
         .start()
         .unwrap();
     let mut real = Client::connect(ensemble.direct_address(1).unwrap());
-    let mut sim = Simulation::new(settings(), 1);
+    let mut sim = Simulation::new(settings(&ensemble), 1);
     sim.cluster
         .create_node(0, "/full", b"", NodeKind::Persistent)
         .unwrap();
