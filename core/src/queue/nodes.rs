@@ -22,7 +22,6 @@ use crate::wire::acl;
 use crate::wire::code::Code;
 use crate::wire::reply::{MultiResult, Reply, multi_failure};
 use crate::wire::request::{CreateMode, MultiOperation, Request};
-use crate::wire::stat::Stat;
 
 /// What a reply that carries a path and a `Stat` takes.
 const CREATE_REPLY: usize = 512;
@@ -225,27 +224,7 @@ impl Queues {
         let path_id = node.path;
         match outcome {
             Outcome::Done(Reply::Created { path, stat }) => {
-                let name = path.rsplit_once('/').map_or("", |(_, name)| name);
-                match names::parse(node.family(), name.as_bytes()).map(Position::from) {
-                    Some(position) => {
-                        if let Some(path) = self.paths.get_mut(path_id) {
-                            path.listings.created = Some(self.generation);
-                        }
-                        self.present(cx, id, position, &stat);
-                    }
-                    None => {
-                        self.set_phase(id, Phase::Unsent);
-                        self.fail_node(
-                            cx,
-                            id,
-                            Error::new(
-                                ErrorKind::Internal,
-                                "lock",
-                                format!("the server named the contender {name:?}"),
-                            ),
-                        );
-                    }
-                }
+                self.created_as(cx, id, &path, stat.czxid);
             }
             Outcome::Refused(Code::NO_NODE) => {
                 self.set_phase(id, Phase::Unsent);
@@ -277,6 +256,34 @@ impl Queues {
             Outcome::NotSent | Outcome::Done(_) => {
                 self.set_phase(id, Phase::Unsent);
                 self.drive(cx, id);
+            }
+        }
+    }
+
+    fn created_as(&mut self, cx: &mut Context<'_>, id: NodeId, path: &str, czxid: i64) {
+        let Some(node) = self.nodes.get(&id) else {
+            return;
+        };
+        let path_id = node.path;
+        let name = path.rsplit_once('/').map_or("", |(_, name)| name);
+        match names::parse(node.family(), name.as_bytes()).map(Position::from) {
+            Some(position) => {
+                if let Some(path) = self.paths.get_mut(path_id) {
+                    path.listings.created = Some(self.generation);
+                }
+                self.present(cx, id, position, czxid);
+            }
+            None => {
+                self.set_phase(id, Phase::Unsent);
+                self.fail_node(
+                    cx,
+                    id,
+                    Error::new(
+                        ErrorKind::Internal,
+                        "lock",
+                        format!("the server named the contender {name:?}"),
+                    ),
+                );
             }
         }
     }
@@ -325,12 +332,12 @@ impl Queues {
     }
 
     /// A node of ours is known to be on the server.
-    fn present(&mut self, cx: &mut Context<'_>, id: NodeId, position: Position, stat: &Stat) {
+    fn present(&mut self, cx: &mut Context<'_>, id: NodeId, position: Position, czxid: i64) {
         self.set_phase(id, Phase::Present);
         let Some(node) = self.nodes.get_mut(&id) else {
             return;
         };
-        node.czxid = stat.czxid;
+        node.czxid = czxid;
         node.position = Some(position.clone());
         node.former = None;
         let (path_id, user) = (node.path, node.user);
@@ -410,8 +417,9 @@ impl Queues {
                         _ => None,
                     });
                     return match created {
+                        // Without a stat nothing is missing: the token is the writer's.
                         Some((path, stat)) => {
-                            self.created(cx, id, Outcome::Done(Reply::Created { path, stat }));
+                            self.created_as(cx, id, &path, stat.map_or(0, |stat| stat.czxid));
                         }
                         None => self.created(cx, id, Outcome::Refused(Code::SYSTEM_ERROR)),
                     };
@@ -480,7 +488,7 @@ impl Queues {
                             },
                         );
                     }
-                    self.present(cx, id, position, &stat);
+                    self.present(cx, id, position, stat.czxid);
                 } else {
                     // An earlier session's: deleted, never adopted.
                     node.position = None;

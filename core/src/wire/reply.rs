@@ -56,7 +56,8 @@ pub(crate) enum MultiResult {
     Checked,
     Created {
         path: String,
-        stat: Stat,
+        /// `None` before 3.9, which answers as to the oldest kind of create.
+        stat: Option<Stat>,
     },
     /// The transaction was not applied. Ok for the parts in front of the one that failed, RuntimeInconsistency for
     /// those behind it.
@@ -110,6 +111,7 @@ fn decode_names(reader: &mut Reader<'_>) -> Result<Vec<Vec<u8>>, WireError> {
 
 fn decode_multi(reader: &mut Reader<'_>) -> Result<Vec<MultiResult>, WireError> {
     const ERROR: i32 = -1;
+    const CREATE: i32 = 1;
     let create2 = Operation::Create2.code();
 
     let mut results = Vec::new();
@@ -123,9 +125,13 @@ fn decode_multi(reader: &mut Reader<'_>) -> Result<Vec<MultiResult>, WireError> 
         results.push(match kind {
             CHECK => MultiResult::Checked,
             ERROR => MultiResult::Error(Code(reader.i32()?)),
+            CREATE => MultiResult::Created {
+                path: reader.string()?.to_owned(),
+                stat: None,
+            },
             kind if kind == create2 => MultiResult::Created {
                 path: reader.string()?.to_owned(),
-                stat: Stat::decode(reader)?,
+                stat: Some(Stat::decode(reader)?),
             },
             kind => return Err(WireError::UnknownOperation(kind)),
         });

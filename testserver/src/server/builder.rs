@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use super::state::{self, Shared};
 use super::{Server, acceptor};
-use crate::model::{Cluster, Settings};
+use crate::model::{Cluster, Settings, Version};
 
 /// The settings of a [`Server`] to be started.
 #[derive(Debug, Clone)]
@@ -45,6 +45,12 @@ impl Builder {
     /// Address and port. Anything but a loopback address lets others in.
     pub fn address(mut self, address: SocketAddr) -> Self {
         self.address = address;
+        self
+    }
+
+    /// Which servers it answers like.
+    pub fn version(mut self, version: Version) -> Self {
+        self.settings.version = version;
         self
     }
 

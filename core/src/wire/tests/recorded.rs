@@ -122,7 +122,7 @@ fn transactions() {
         panic!("{results:?}")
     };
     assert!(path.ends_with("-__READ__0000000007"));
-    assert_eq!(stat.czxid, header("multi").zxid);
+    assert_eq!(stat.as_ref().unwrap().czxid, header("multi").zxid);
     assert_eq!(multi_failure(&results), None);
 
     for (name, failure) in [

@@ -132,6 +132,24 @@ fn parts_of_unknown_type_are_errors() {
     );
 }
 
+/// As 3.8.0 sent it.
+#[test]
+fn before_3_9_a_transaction_creates_without_a_stat() {
+    let body = body(|writer| {
+        writer.i32(13).bool(false).i32(-1);
+        writer.i32(1).bool(false).i32(-1).string("/l/x");
+        writer.i32(-1).bool(true).i32(-1);
+    });
+    let created = MultiResult::Created {
+        path: "/l/x".to_owned(),
+        stat: None,
+    };
+    assert_eq!(
+        Reply::decode(Operation::Multi, &body),
+        Ok(Reply::Multi(vec![MultiResult::Checked, created]))
+    );
+}
+
 #[test]
 fn a_failed_transaction_names_the_part_that_failed() {
     let errors =
