@@ -13,7 +13,6 @@ pub const DEFAULT_VERSION: &str = "3.9.5";
 
 const POM: &str = include_str!("../pom.xml");
 const DEBIAN_JARS: &str = "/usr/share/java";
-const DEBIAN_VERSION: &str = "3.8.0";
 
 /// A ZooKeeper that can be started.
 #[derive(Clone, Debug)]
@@ -74,13 +73,12 @@ pub fn locate() -> Result<Distribution> {
     }
 }
 
-/// A given version, for example `3.4.14`, from the cache or from Maven, or, if it is that one, Debian's package.
+/// A given version, for example `3.4.14`, from the cache or from Maven; `debian` is that of Debian's package.
 pub fn locate_version(version: &str) -> Result<Distribution> {
-    from_maven(version).or_else(|maven| match version {
-        DEBIAN_VERSION => debian()
-            .map_err(|debian| Error::new(format!("no ZooKeeper {version}. {maven}. {debian}"))),
-        _ => Err(maven),
-    })
+    match version {
+        "debian" => debian(),
+        version => from_maven(version),
+    }
 }
 
 fn from_maven(version: &str) -> Result<Distribution> {
@@ -201,7 +199,7 @@ fn debian() -> Result<Distribution> {
 /// Whether it did what it was told; what went wrong it says itself.
 fn apt_get(arguments: &[&str]) -> Result<bool> {
     let status = Command::new("apt-get")
-        .arg("-qq")
+        .args(["-qq", "-o", "Acquire::http::Timeout=20"])
         .args(arguments)
         .env("DEBIAN_FRONTEND", "noninteractive")
         .stdout(std::process::Stdio::null())

@@ -61,7 +61,7 @@ impl Cluster {
             let may_read = self.connections.get(&connection).is_some_and(|connection| {
                 acl::check(&trigger.acl, permission::READ, &connection.ids).is_ok()
             });
-            if may_read || self.settings.version == Version::V3_8 {
+            if may_read {
                 let event = Writer::event(zxid, trigger.kind as i32, &trigger.path);
                 self.send(connection, event);
             }

@@ -146,6 +146,9 @@ impl Cluster {
             Request::CheckWatches { path, kind } => {
                 let (path, kind) = watch_arguments(path, kind)?;
                 let watches = match self.settings.version {
+                    Version::V3_8 if !path.is_empty() && !path.starts_with('/') => {
+                        return Err(Code::MARSHALLING_ERROR);
+                    }
                     Version::V3_8 => here.watches.contains_any(&path, kind),
                     Version::V3_9 => here.watches.contains(&path, kind, id),
                 };

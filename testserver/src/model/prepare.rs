@@ -56,9 +56,9 @@ impl Preparation<'_> {
     fn multi(&mut self, parts: &[Request]) -> Txn {
         let mut txns = Vec::new();
         for part in parts {
-            match self.part(part) {
+            match self.one(part) {
                 Ok(txn) => txns.push(txn),
-                // What throws outside of what is caught for one part, such as a null path.
+                // A null path throws outside of what is caught for one part.
                 Err(Code::MARSHALLING_ERROR) => return Txn::Error(Code::MARSHALLING_ERROR),
                 Err(code) => {
                     let mut codes = vec![Code::OK; txns.len()];
@@ -69,16 +69,6 @@ impl Preparation<'_> {
             }
         }
         Txn::Multi(txns)
-    }
-
-    fn part(&mut self, part: &Request) -> Result<Txn, Code> {
-        match part {
-            // To 3.8, which is alone in reading it, it is a time-to-live node without a time.
-            Request::Create(create) if Mode::from_flags(create.flags) == Ok(Mode::Ttl) => {
-                Err(Code::MARSHALLING_ERROR)
-            }
-            part => self.one(part),
-        }
     }
 
     fn one(&mut self, request: &Request) -> Result<Txn, Code> {

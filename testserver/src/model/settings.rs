@@ -7,8 +7,8 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum Version {
     /// 3.8.0: watch events do not tell their zxid; a transaction with wrong flags is refused when it is its turn, by the
-    /// part that has them; every write that cannot be decoded uses up a zxid; whether a watch is set is answered for all
-    /// clients at once; `exists` and watch events need no right to read.
+    /// part that has them; what a transaction creates is answered without its stat; every write that cannot be decoded uses up a zxid; whether a watch is set is answered for all
+    /// clients at once; `exists` needs no right to read. As Debian has it, with later corrections of security.
     V3_8,
     /// 3.9.
     #[default]

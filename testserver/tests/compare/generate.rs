@@ -87,13 +87,17 @@ pub struct Generator<'a> {
     random: &'a mut Random,
     /// An ensemble never answers a write that it cannot decode: its leader proposes the error with a zxid that was used.
     malformed_writes: bool,
+    /// 3.8 never answers a check that is in no transaction, nor what is asked after it; and of a transaction with a
+    /// time-to-live node it undoes nothing for the requests that are on their way.
+    is_old: bool,
 }
 
 impl<'a> Generator<'a> {
-    pub fn new(random: &'a mut Random, malformed_writes: bool) -> Self {
+    pub fn new(random: &'a mut Random, malformed_writes: bool, is_old: bool) -> Self {
         Generator {
             random,
             malformed_writes,
+            is_old,
         }
     }
 
@@ -136,6 +140,9 @@ impl<'a> Generator<'a> {
             asked.body = Body::Plain(record().i32(-1).bool(false).i32(0).i32(0).i32(0));
         } else if self.random.one_in(300) {
             asked.op = self.random.of(&UNKNOWN);
+            if asked.op == CHECK && self.is_old {
+                asked.op = 0;
+            }
         }
         asked
     }
@@ -273,7 +280,14 @@ impl<'a> Generator<'a> {
             0 => self.delete(),
             1 => self.set_data(),
             2 => (CHECK, path_and_number(self.path(), self.version())),
-            _ => self.create(),
+            _ => loop {
+                let (op, record) = self.create();
+                let flags = record.0.last().map_or(0, |byte| i32::from(*byte));
+                let is_fit = !self.is_old || !matches!(flags, 5 | 6);
+                if is_fit {
+                    break (op, record);
+                }
+            },
         }
     }
 

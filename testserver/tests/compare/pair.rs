@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use zoolock_testserver::model::{ConnectionId, Settings};
+use zoolock_testserver::model::{ConnectionId, Settings, Version};
 
 use crate::canonical::View;
 use crate::common::decode::{Message, Session};
@@ -20,6 +20,7 @@ pub struct Pair {
     model_view: View,
     sessions: usize,
     last_zxid: i64,
+    version: Version,
     pub counts: Counts,
 }
 
@@ -45,6 +46,7 @@ impl Pair {
     /// One server, or several.
     pub fn new(addresses: Vec<SocketAddr>, leader: usize, settings: Settings) -> Self {
         let mut pair = Pair {
+            version: settings.version,
             sim: Simulation::new(settings, 1),
             addresses,
             clients: Vec::new(),
@@ -88,6 +90,10 @@ impl Pair {
             model_session,
             xid: 0,
         }
+    }
+
+    pub fn version(&self) -> Version {
+        self.version
     }
 
     pub fn is_standalone(&self) -> bool {
