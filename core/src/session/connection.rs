@@ -155,6 +155,12 @@ impl<T> Connection<T> {
         })
     }
 
+    /// As if so many requests had been sent before.
+    #[cfg(test)]
+    pub(crate) fn number_from(&mut self, xid: i32) {
+        self.next_xid = xid;
+    }
+
     /// The request that a reply answers: the oldest with a running xid, or the oldest with this
     /// reserved one. `None` if the server answers what was not asked.
     pub(crate) fn answered(&mut self, xid: i32) -> Option<InFlight<T>> {

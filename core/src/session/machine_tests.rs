@@ -274,6 +274,35 @@ fn r03_the_lease_runs_through_a_burst_whose_answers_trickle() {
     }
 }
 
+/// After 2³¹ requests on one connection. Negative numbers stand for pings, events and credentials (Z14).
+#[test]
+fn r16_request_numbers_begin_again_before_they_are_negative() {
+    let mut rig = Rig::connected();
+    let connection = rig.machine.connection.as_mut().unwrap();
+    connection.number_from(i32::MAX - 1);
+    for tag in 0..5 {
+        rig.machine.submit(&get("/a"), tag, 100);
+    }
+    let sent = rig.transmit();
+    let xids: Vec<i32> = sent.iter().map(|sent| sent.xid).collect();
+    assert_eq!(xids, [i32::MAX - 1, i32::MAX, 1, 2, 3]);
+    // An event in between answers nothing.
+    rig.receive(rig.dial, &event_frame(3, "/a"));
+    for sent in &sent {
+        rig.receive(rig.dial, &reply(sent.xid, Code::NO_NODE, &[]));
+    }
+    let answered: Vec<u32> = rig
+        .events()
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::Reply(tag, Outcome::Refused(Code::NO_NODE)) => Some(tag),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(answered, [0, 1, 2, 3, 4]);
+    assert!(rig.machine.is_connected());
+}
+
 // ---- keeping the session ----
 
 #[test]

@@ -37,33 +37,37 @@ impl Connector for Tcp {
     type Stream = TcpStream;
 
     async fn connect(&self, server: Server, turn: usize) -> io::Result<TcpStream> {
-        let mut addresses = resolve(&server).await?;
-        if !addresses.is_empty() {
-            let turns = turn % addresses.len();
-            addresses.rotate_left(turns);
-        }
-        let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
-        let several = addresses.len() > 1;
-        for address in addresses {
-            let connecting = TcpStream::connect(address);
-            let connected = if several {
-                tokio::time::timeout(ADDRESS_TIMEOUT, connecting)
-                    .await
-                    .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
-            } else {
-                connecting.await
-            };
-            match connected {
-                Ok(stream) => {
-                    // Without it the second request of a flight waits 40 ms for an answer (Z8).
-                    stream.set_nodelay(true)?;
-                    return Ok(stream);
-                }
-                Err(error) => last = error,
-            }
-        }
-        Err(last)
+        connect_to_one(resolve(&server).await?, turn).await
     }
+}
+
+/// The first of a server's addresses that answers, beginning with another one on each turn.
+async fn connect_to_one(mut addresses: Vec<SocketAddr>, turn: usize) -> io::Result<TcpStream> {
+    if !addresses.is_empty() {
+        let turns = turn % addresses.len();
+        addresses.rotate_left(turns);
+    }
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    let several = addresses.len() > 1;
+    for address in addresses {
+        let connecting = TcpStream::connect(address);
+        let connected = if several {
+            tokio::time::timeout(ADDRESS_TIMEOUT, connecting)
+                .await
+                .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+        } else {
+            connecting.await
+        };
+        match connected {
+            Ok(stream) => {
+                // Without it the second request of a flight waits 40 ms for an answer (Z8).
+                stream.set_nodelay(true)?;
+                return Ok(stream);
+            }
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
 }
 
 async fn resolve(server: &Server) -> io::Result<Vec<SocketAddr>> {
@@ -120,7 +124,53 @@ fn parse_version(answer: &str) -> Option<Version> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
+    use tokio::net::TcpListener;
+
     use super::*;
+
+    async fn listener(last: u8) -> (TcpListener, SocketAddr) {
+        let address = (Ipv4Addr::new(127, 0, 0, last), 0);
+        let listener = TcpListener::bind(address).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        (listener, address)
+    }
+
+    /// An address where nobody listens any more.
+    async fn refusing(last: u8) -> SocketAddr {
+        listener(last).await.1
+    }
+
+    #[tokio::test]
+    async fn r16_of_a_names_addresses_the_first_that_answers_is_taken() {
+        let (_listener, serving) = listener(3).await;
+        let addresses = vec![refusing(1).await, refusing(2).await, serving];
+        for turn in 0..4 {
+            let stream = connect_to_one(addresses.clone(), turn).await.unwrap();
+            assert_eq!(stream.peer_addr().unwrap(), serving);
+            assert!(stream.nodelay().unwrap(), "Z8");
+        }
+    }
+
+    #[tokio::test]
+    async fn r16_each_turn_begins_with_another_of_a_names_addresses() {
+        let (_one, first) = listener(1).await;
+        let (_two, second) = listener(2).await;
+        for (turn, expected) in [(0, first), (1, second), (2, first)] {
+            let stream = connect_to_one(vec![first, second], turn).await.unwrap();
+            assert_eq!(stream.peer_addr().unwrap(), expected);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_name_none_of_whose_addresses_answers_is_an_error() {
+        let addresses = vec![refusing(1).await, refusing(2).await];
+        let error = connect_to_one(addresses, 1).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
+        let error = connect_to_one(Vec::new(), 1).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
 
     #[test]
     fn reads_the_version_from_the_first_line() {
