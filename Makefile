@@ -1,6 +1,6 @@
 # Every task; each works as the first command in a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint gen conformance threads bench clean
+.PHONY: help setup demo test lint gen conformance threads fuzz bench clean
 
 # Not bash's variable of this name: what follows is handed on as an option.
 SECONDS ?= 10
@@ -8,6 +8,8 @@ SERVER ?= apache
 HOSTS ?=
 ROUNDS ?= 15
 CYCLES ?= 200
+TIME ?= 60
+TARGET ?=
 
 help: ## List these targets
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 14
@@ -32,6 +34,9 @@ conformance: ## Run the same scenarios through every language, and mixed
 
 threads: ## Try every order in which the threads can meet (models run by loom)
 	@tests/threads/run.sh
+
+fuzz: ## Feed any bytes to what comes from outside, by libFuzzer; TIME=60 (seconds for each) TARGET=replies
+	@tests/fuzz/run.sh '$(TIME)' '$(TARGET)'
 
 bench: ## Measure against a bare socket on the same server; ROUNDS=15 CYCLES=200; writes target/bench/results.json
 	@scripts/bench.sh --rounds '$(ROUNDS)' --cycles '$(CYCLES)'
