@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the corpora again: what real servers and clients sent, and inputs made by hand.
+"""Writes the seeds of the corpora again: what real servers and clients sent, and some by hand.
 
 Inputs that fuzzing found lie beside them, under the names that libFuzzer gives, and stay.
 """
@@ -65,7 +65,9 @@ def recorded() -> list[tuple[str, bytes, bytes]]:
     for line in RECORDED.read_text().splitlines():
         if not line.startswith("#"):
             name, sent, received = line.split(" ")
-            exchanges.append((name, b"" if sent == "-" else bytes.fromhex(sent), bytes.fromhex(received)))
+            exchanges.append(
+                (name, b"" if sent == "-" else bytes.fromhex(sent), bytes.fromhex(received))
+            )
     return exchanges
 
 
