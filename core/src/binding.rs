@@ -3,6 +3,11 @@
 pub use crate::config::{millis, seconds};
 pub use crate::taken::TakenHolds;
 
+/// The calling process, told apart from those it was forked from (R18).
+pub fn process() -> u64 {
+    crate::process::id()
+}
+
 /// Runs a future on the network thread. It must not block.
 ///
 /// # Errors

@@ -283,7 +283,7 @@ fn default_identity() -> String {
         (0, Some(name)) if !name.is_empty() => String::from_utf8_lossy(name).into_owned(),
         _ => "localhost".to_owned(),
     };
-    format!("{host}/{}", crate::process::id())
+    format!("{host}/{}", std::process::id())
 }
 
 fn check_acl(operation: &'static str, acl: &Acl, has_credentials: bool) -> Result<()> {

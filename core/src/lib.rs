@@ -18,6 +18,8 @@ mod connect_string;
 mod contender;
 mod engine;
 mod error;
+#[cfg(not(zoolock_loom))]
+mod fork;
 #[cfg(zoolock_fuzz)]
 pub mod fuzz;
 mod guard;

@@ -13,7 +13,7 @@ use crate::sync::primitive::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering}
 /// See the module.
 pub(crate) struct Link {
     /// The process that made it; no other may touch what is inside (R18).
-    process: u32,
+    process: u64,
     mailbox: Mailbox<Command>,
     pub(crate) states: StateCell,
     pub(crate) callbacks: Callbacks,

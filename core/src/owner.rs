@@ -21,7 +21,7 @@ impl Owner {
     /// not, and in a forked child a thread is a new owner (R18).
     pub fn current_thread() -> Owner {
         thread_local! {
-            static OWNER: Cell<(u32, u64)> = const { Cell::new((0, 0)) };
+            static OWNER: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
         }
         let process = crate::process::id();
         OWNER.with(|owner| {

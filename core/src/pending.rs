@@ -26,7 +26,7 @@ use crate::sync::{Completer, Receiver, completion};
 pub struct Pending<T> {
     // Left alone in a forked child, where its lock may be held by a thread that is not there.
     receiver: ManuallyDrop<Receiver<Result<T>>>,
-    process: u32,
+    process: u64,
     operation: &'static str,
     withdraw: Option<(Arc<Link>, AttemptId)>,
     _registration: Option<Registration>,

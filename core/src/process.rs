@@ -3,13 +3,13 @@
 use crate::sync::primitive::atomic::{AtomicPtr, Ordering};
 use crate::sync::primitive::{self, OnceCell};
 
-/// The calling process. Asked of the kernel every time: a cached number would survive `fork`.
-pub(crate) fn id() -> u32 {
+/// The calling process, told apart from those it was forked from.
+pub(crate) fn id() -> u64 {
     primitive::process_id()
 }
 
 struct Stamped<T> {
-    process: u32,
+    process: u64,
     cell: OnceCell<T>,
 }
 

@@ -185,7 +185,7 @@ fn wake(wakers: Vec<Waker>) {
 pub struct StateWatch {
     queue: Arc<Mutex<WatchQueue>>,
     /// No other process may take the queue's lock.
-    process: u32,
+    process: u64,
     ended: bool,
 }
 

@@ -5,7 +5,7 @@
 //! registered with, where the garbage collector sees them.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -15,7 +15,7 @@ use pyo3::types::PyTuple;
 use crate::exit;
 
 /// The process in which Python may be called; another one has no callback thread to wait for.
-static EXPECTED_IN: AtomicU32 = AtomicU32::new(0);
+static EXPECTED_IN: AtomicU64 = AtomicU64::new(0);
 
 /// Callables by number. Locked only with the GIL held and never while Python code runs, so nobody
 /// waits for it and no fork finds it locked.
@@ -92,7 +92,7 @@ fn attached(run: impl FnOnce(Python<'_>)) {
 }
 
 fn expect() {
-    EXPECTED_IN.store(std::process::id(), Ordering::Release);
+    EXPECTED_IN.store(zoolock::binding::process(), Ordering::Release);
 }
 
 fn drop_finished_orphans() {
@@ -142,7 +142,7 @@ impl Registered {
 
 /// Whether calls of Python may be under way in this process.
 pub(crate) fn are_expected() -> bool {
-    EXPECTED_IN.load(Ordering::Acquire) == std::process::id()
+    EXPECTED_IN.load(Ordering::Acquire) == zoolock::binding::process()
 }
 
 mod unwinding {

@@ -1,6 +1,6 @@
 //! The ends of an interpreter's life.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -12,17 +12,17 @@ use crate::callbacks;
 const LAST_CALLBACK: Duration = Duration::from_millis(500);
 
 /// The process whose interpreter is exiting: a child forked meanwhile is another.
-static EXITING: AtomicU32 = AtomicU32::new(0);
+static EXITING: AtomicU64 = AtomicU64::new(0);
 
 /// Whether Python must not be entered any more by the callback thread.
 pub(crate) fn has_begun() -> bool {
-    EXITING.load(Ordering::SeqCst) == std::process::id()
+    EXITING.load(Ordering::SeqCst) == zoolock::binding::process()
 }
 
 /// Called by Python's `atexit`: no callback starts any more, and the present one may finish.
 #[pyfunction]
 pub(crate) fn end_callbacks(py: Python<'_>) {
-    EXITING.store(std::process::id(), Ordering::SeqCst);
+    EXITING.store(zoolock::binding::process(), Ordering::SeqCst);
     if !callbacks::are_expected() {
         return;
     }

@@ -4,8 +4,9 @@ use std::sync::{Condvar as StdCondvar, Mutex as StdMutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub(crate) use once_cell::sync::OnceCell;
-pub(crate) use std::process::id as process_id;
 pub(crate) use std::sync::{MutexGuard, atomic};
+
+pub(crate) use crate::fork::process as process_id;
 
 /// A mutex whose data stays usable after a panic: every critical section here leaves it valid.
 #[derive(Default)]

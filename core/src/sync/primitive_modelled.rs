@@ -143,11 +143,11 @@ impl<T> OnceCell<T> {
 }
 
 loom::thread_local! {
-    static PROCESS: Cell<u32> = Cell::new(1);
+    static PROCESS: Cell<u64> = Cell::new(1);
 }
 
 /// The process that the calling thread stands for.
-pub(crate) fn process_id() -> u32 {
+pub(crate) fn process_id() -> u64 {
     PROCESS.with(Cell::get)
 }
 
