@@ -4,8 +4,9 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::connect_string::ConnectString;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::queue::names::Naming;
+use crate::trust::Trust;
 
 /// Longer than this is a mistake of units, not a wish.
 const LONGEST: Duration = Duration::from_secs(10 * 366 * 24 * 3600);
@@ -123,7 +124,7 @@ impl Backoff {
     }
 }
 
-/// TLS towards the servers. This build answers `Unsupported`.
+/// TLS towards the servers. The files are read when the session is configured.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Tls {
     /// File with the trusted authorities, PEM; the platform's if left out.
@@ -184,6 +185,8 @@ pub(crate) struct SessionConfig {
     pub(crate) options: SessionOptions,
     pub(crate) acl: Acl,
     pub(crate) identity: String,
+    /// What the TLS options name, if there are any.
+    pub(crate) trust: Option<Trust>,
 }
 
 impl SessionConfig {
@@ -237,19 +240,14 @@ impl SessionConfig {
         if pauses > LONGEST {
             return Err(invalid("backoff", &"a pause must be at most ten years"));
         }
-        let acl = options.acl.clone().unwrap_or(if options.auth.is_empty() {
-            Acl::Open
-        } else {
-            Acl::Creator
-        });
-        check_acl("connect", &acl, !options.auth.is_empty())?;
-        if options.tls.is_some() {
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                "connect",
-                "tls: this build has no TLS",
-            ));
-        }
+        let certified = options.tls.as_ref().is_some_and(|tls| tls.cert.is_some());
+        let identified = certified || !options.auth.is_empty();
+        let acl = options
+            .acl
+            .clone()
+            .unwrap_or(if identified { Acl::Creator } else { Acl::Open });
+        check_acl("connect", &acl, identified)?;
+        let trust = options.tls.as_ref().map(Trust::read).transpose()?;
         let identity = options.identity.clone().unwrap_or_else(default_identity);
         if identity.len() > MOST_DATA {
             return Err(invalid("identity", &"must be at most 512 KiB"));
@@ -259,6 +257,7 @@ impl SessionConfig {
             options: options.clone(),
             acl,
             identity,
+            trust,
         })
     }
 
@@ -291,7 +290,9 @@ fn check_acl(operation: &'static str, acl: &Acl, has_credentials: bool) -> Resul
     match acl {
         Acl::Open => Ok(()),
         Acl::Creator if has_credentials => Ok(()),
-        Acl::Creator => invalid("`creator` needs credentials (option `auth`)"),
+        Acl::Creator => {
+            invalid("`creator` needs credentials (option `auth`) or a client certificate")
+        }
         Acl::List(entries) if entries.is_empty() => invalid("a list must not be empty"),
         Acl::List(entries) => {
             for entry in entries {

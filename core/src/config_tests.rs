@@ -1,4 +1,5 @@
 use super::*;
+use crate::error::ErrorKind;
 
 fn refused(options: &SessionOptions) -> String {
     let error = SessionConfig::new(Some("h:1"), options).unwrap_err();

@@ -9,11 +9,16 @@ use crate::config::SessionConfig;
 use crate::error::{Error, ErrorKind};
 use crate::link::Link;
 use crate::queue::{Context, Queues, Tag};
-use crate::session::{Action, DialId, Event, Machine, Settings, Version};
+use crate::session::{
+    Action, DialId, Event, FailedRound, Failure, Machine, Probed, Settings, Version,
+};
 use crate::state::SessionState;
 
 /// How long a session that is not needed any more may take to say goodbye.
 const GOODBYE: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// A server that starts or stops may hang up in the handshake of TLS; all of them so often do not.
+const ROUNDS_WITHOUT_TLS: u32 = 3;
 
 /// A first connect that is being waited for.
 struct Connecting {
@@ -88,13 +93,13 @@ impl Engine {
         self.settle(now);
     }
 
-    pub(crate) fn disconnected(&mut self, now: Time, dial: DialId, why: &str) {
-        self.machine.disconnected(now, dial, why);
+    pub(crate) fn disconnected(&mut self, now: Time, dial: DialId, failure: Failure, why: &str) {
+        self.machine.disconnected(now, dial, failure, why);
         self.settle(now);
     }
 
-    pub(crate) fn version(&mut self, now: Time, version: Option<Version>) {
-        self.machine.version(version);
+    pub(crate) fn probed(&mut self, now: Time, found: Probed) {
+        self.machine.probed(found);
         self.settle(now);
     }
 
@@ -338,7 +343,7 @@ impl Engine {
                 self.publish(SessionState::Expired);
                 self.publish(SessionState::Connecting);
             }
-            Event::RoundFailed { rounds } => self.round_failed(rounds),
+            Event::RoundFailed(round) => self.round_failed(round),
             Event::AuthFailed { code } => self.refuse(
                 now,
                 ErrorKind::AuthFailed,
@@ -362,13 +367,24 @@ impl Engine {
             .set(state, |callback| callbacks.post(callback));
     }
 
-    fn round_failed(&mut self, rounds: u32) {
+    fn round_failed(&mut self, round: FailedRound) {
         let retries = self.config.options.backoff.retries();
-        if retries.is_some_and(|retries| rounds >= retries.max(1)) {
-            let error = self.unavailable("no server can be reached");
-            for waiting in self.connecting.drain(..) {
-                (waiting.then)(Err(error.clone()));
+        let error = match round.all {
+            // Nothing but a change of certificates helps.
+            Some(Failure::Untrusted) => {
+                let why = self.machine.last_failure().to_owned();
+                Error::new(ErrorKind::AuthFailed, "connect", why)
             }
+            Some(Failure::NotTls) if round.rounds >= ROUNDS_WITHOUT_TLS => {
+                self.unavailable("no server can be talked to")
+            }
+            _ if retries.is_some_and(|retries| round.rounds >= retries.max(1)) => {
+                self.unavailable("no server can be reached")
+            }
+            _ => return,
+        };
+        for waiting in self.connecting.drain(..) {
+            (waiting.then)(Err(error.clone()));
         }
     }
 

@@ -50,7 +50,7 @@ impl Rig {
             panic!("no server is tried");
         };
         rig.dial = dial;
-        rig.engine.version(now, Some(Version(3, 9, 5)));
+        rig.engine.probed(now, Probed::Version(Version(3, 9, 5)));
         rig.engine.dialed(now, dial);
         rig.engine.poll_transmit(now).expect("a handshake");
         let mut answer = Writer::frame();

@@ -292,7 +292,7 @@ impl SessionBuilder {
         self
     }
 
-    /// TLS towards the servers. This build answers `Unsupported`.
+    /// TLS towards the servers; see [`Tls`].
     pub fn tls(mut self, tls: Tls) -> SessionBuilder {
         self.0.tls = Some(tls);
         self

@@ -46,6 +46,7 @@ mod state;
 mod stats;
 mod sync;
 mod taken;
+mod trust;
 mod wire;
 
 #[doc(hidden)]

@@ -14,6 +14,18 @@ pub(crate) struct DialId(pub(crate) u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Version(pub(crate) u32, pub(crate) u32, pub(crate) u32);
 
+/// What came of asking a server for its version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Probed {
+    Version(Version),
+    /// It answered, but not with a version.
+    Untold,
+    /// It took the connection and said nothing.
+    Nothing,
+    /// It could not be asked.
+    Unreached,
+}
+
 /// Pauses after a full round that failed never exceed this, nor a tenth of the session timeout.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
@@ -24,6 +36,10 @@ pub(crate) enum Failure {
     /// The server took the connection and closed it instead of answering the handshake: what a
     /// server does that is behind our last zxid (Z14), among other reasons.
     ClosedInHandshake,
+    /// One side does not accept the other's certificate.
+    Untrusted,
+    /// One side speaks TLS and the other does not, or they find no version in common.
+    NotTls,
     Other,
 }
 
@@ -79,8 +95,17 @@ pub(crate) struct Situation<'a> {
 pub(crate) struct Step {
     pub(crate) dial: Vec<(DialId, usize, Time)>,
     pub(crate) give_up: Vec<DialId>,
-    /// This many full rounds have failed in a row; told at the end of each.
-    pub(crate) round_failed: Option<u32>,
+    /// Told at the end of each full round that failed.
+    pub(crate) round_failed: Option<FailedRound>,
+}
+
+/// A full round of servers that brought no session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FailedRound {
+    /// How many there were in a row, with this one.
+    pub(crate) rounds: u32,
+    /// How every server failed, if all did so alike.
+    pub(crate) all: Option<Failure>,
 }
 
 impl Dialer {
@@ -148,14 +173,20 @@ impl Dialer {
         if let Some(last) = self.last_failures.get_mut(dial.server) {
             *last = Some(failure);
         }
-        let all_refuse = self
-            .last_failures
-            .iter()
-            .all(|failure| *failure == Some(Failure::ClosedInHandshake));
+        let all_refuse = self.common_failure() == Some(Failure::ClosedInHandshake);
         self.refused_since = match (all_refuse, self.refused_since) {
             (true, since) => Some(since.unwrap_or(now)),
             (false, _) => None,
         };
+    }
+
+    /// How every server failed last, if all did so alike.
+    fn common_failure(&self) -> Option<Failure> {
+        let (first, others) = self.last_failures.split_first()?;
+        others
+            .iter()
+            .all(|failure| failure == first)
+            .then_some(*first)?
     }
 
     /// Waits longer before the next round, e.g. since the credentials were refused.
@@ -181,7 +212,10 @@ impl Dialer {
         }
         if self.open.is_empty() && self.round.is_empty() {
             self.failed_rounds = self.failed_rounds.saturating_add(1);
-            step.round_failed = Some(self.failed_rounds);
+            step.round_failed = Some(FailedRound {
+                rounds: self.failed_rounds,
+                all: self.common_failure(),
+            });
             self.resume_at = self.resume_at.max(at.now + self.pause(at, random));
             self.fill_round(None, random);
         }

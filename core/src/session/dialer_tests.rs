@@ -59,7 +59,8 @@ impl Rig {
         let mut dialer = std::mem::replace(&mut self.dialer, Dialer::new(0));
         let step = dialer.step(&self.situation(), &mut random);
         (self.dialer, self.random) = (dialer, random);
-        self.rounds.extend(step.round_failed);
+        self.rounds
+            .extend(step.round_failed.map(|round| round.rounds));
         step
     }
 

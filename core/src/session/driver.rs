@@ -10,9 +10,11 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Sleep;
 
-use super::dialer::{DialId, Version};
+use super::dialer::{DialId, Probed};
 use super::machine::Action;
-use super::tcp::{Connector, Tcp, probe};
+use super::tcp::{Connector, Tcp};
+use super::tls::{self, Tls};
+use super::version::probe;
 use crate::clock::{self, Time};
 use crate::command::Command;
 use crate::config::SessionConfig;
@@ -28,7 +30,18 @@ pub(crate) async fn run(config: SessionConfig, link: Arc<Link>) {
         config: config.clone(),
         link: Arc::clone(&link),
     };
-    let mut driver = Driver::new(Tcp, config, link);
+    match &config.trust {
+        None => serve(Tcp, config, link).await,
+        Some(trust) => match trust.client_config() {
+            Ok(tls) => serve(Tls::new(tls), config, link).await,
+            // It was made of the same files before; whoever waits is told that the session is closed.
+            Err(error) => tracing::error!(%error, "TLS cannot be set up"),
+        },
+    }
+}
+
+async fn serve<C: Connector>(connector: C, config: SessionConfig, link: Arc<Link>) {
+    let mut driver = Driver::new(connector, config, link);
     std::future::poll_fn(|context| driver.poll(context)).await;
 }
 
@@ -52,8 +65,34 @@ impl Drop for Ended {
 struct Socket<S> {
     dial: DialId,
     stream: S,
-    /// Handed over by the machine, not taken by the kernel yet.
+    /// Handed over by the machine, not taken by the stream yet.
     unsent: Vec<u8>,
+    /// Whether the stream (TLS) may hold some of it back.
+    unflushed: bool,
+}
+
+impl<S: AsyncWrite + Unpin> Socket<S> {
+    /// Gives the stream as much as it takes now.
+    fn flush(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        while !self.unsent.is_empty() {
+            match Pin::new(&mut self.stream).poll_write(context, &self.unsent)? {
+                Poll::Pending => return Ok(()),
+                Poll::Ready(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Poll::Ready(written) => {
+                    self.unflushed = true;
+                    if written == self.unsent.len() {
+                        self.unsent.clear();
+                    } else {
+                        drop(self.unsent.drain(..written));
+                    }
+                }
+            }
+        }
+        if self.unflushed && Pin::new(&mut self.stream).poll_flush(context)?.is_ready() {
+            self.unflushed = false;
+        }
+        Ok(())
+    }
 }
 
 struct Driver<C: Connector> {
@@ -64,7 +103,7 @@ struct Driver<C: Connector> {
     sockets: Vec<Socket<C::Stream>>,
     dialing: JoinSet<(DialId, io::Result<C::Stream>)>,
     aborts: Vec<(DialId, AbortHandle)>,
-    probes: JoinSet<Option<Version>>,
+    probes: JoinSet<Probed>,
     timer: Pin<Box<Sleep>>,
     timer_at: Time,
     letters: Vec<Command>,
@@ -152,18 +191,17 @@ impl<C: Connector> Driver<C> {
                         dial,
                         stream,
                         unsent: Vec::new(),
+                        unflushed: false,
                     });
                     self.engine.dialed(clock::now(), dial);
                 }
-                Err(error) => {
-                    self.engine
-                        .disconnected(clock::now(), dial, &error.to_string());
-                }
+                Err(error) => self.disconnected(dial, &error),
             }
         }
         while let Poll::Ready(Some(joined)) = self.probes.poll_join_next(context) {
             any = true;
-            self.engine.version(clock::now(), joined.ok().flatten());
+            self.engine
+                .probed(clock::now(), joined.unwrap_or(Probed::Unreached));
         }
         any
     }
@@ -186,15 +224,19 @@ impl<C: Connector> Driver<C> {
                 Poll::Ready(ended) => {
                     any = true;
                     self.sockets.swap_remove(at);
-                    let why = match ended {
-                        Ok(()) => "the server closed the connection".to_owned(),
-                        Err(error) => error.to_string(),
-                    };
-                    self.engine.disconnected(clock::now(), dial, &why);
+                    let error = ended
+                        .err()
+                        .unwrap_or_else(|| io::Error::other("the server closed the connection"));
+                    self.disconnected(dial, &error);
                 }
             }
         }
         any
+    }
+
+    fn disconnected(&mut self, dial: DialId, error: &io::Error) {
+        let (failure, why) = (tls::failure(error), tls::reason(error));
+        self.engine.disconnected(clock::now(), dial, failure, &why);
     }
 
     fn act(&mut self) -> bool {
@@ -224,14 +266,13 @@ impl<C: Connector> Driver<C> {
 
     fn dial(&mut self, dial: DialId, server: usize, with_probe: bool) {
         let Some(server) = self.config.servers.servers.get(server).cloned() else {
-            return self
-                .engine
-                .disconnected(clock::now(), dial, "there is no such server");
+            return self.disconnected(dial, &io::Error::other("there is no such server"));
         };
-        if with_probe {
-            self.probes.spawn(probe(server.clone()));
-        }
         let connector = Arc::clone(&self.connector);
+        if with_probe {
+            self.probes
+                .spawn(probe(Arc::clone(&connector), server.clone()));
+        }
         let turn = self.turn;
         self.turn = self.turn.wrapping_add(1);
         let abort = self
@@ -261,27 +302,15 @@ impl<C: Connector> Driver<C> {
 
     fn flush(&mut self, context: &mut Context<'_>) {
         let mut at = 0;
-        'sockets: while let Some(socket) = self.sockets.get_mut(at) {
-            while !socket.unsent.is_empty() {
-                match Pin::new(&mut socket.stream).poll_write(context, &socket.unsent) {
-                    Poll::Pending => break,
-                    Poll::Ready(Ok(written)) if written == socket.unsent.len() => {
-                        socket.unsent.clear();
-                    }
-                    Poll::Ready(Ok(written)) if written > 0 => drop(socket.unsent.drain(..written)),
-                    Poll::Ready(result) => {
-                        let dial = socket.dial;
-                        let why = match result {
-                            Ok(_) => "the connection takes no more".to_owned(),
-                            Err(error) => error.to_string(),
-                        };
-                        self.sockets.swap_remove(at);
-                        self.engine.disconnected(clock::now(), dial, &why);
-                        continue 'sockets;
-                    }
+        while let Some(socket) = self.sockets.get_mut(at) {
+            match socket.flush(context) {
+                Ok(()) => at += 1,
+                Err(error) => {
+                    let dial = socket.dial;
+                    self.sockets.swap_remove(at);
+                    self.disconnected(dial, &error);
                 }
             }
-            at += 1;
         }
     }
 

@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::connection::{Connection, InFlight, SMALL_REPLY, WatchChange};
-use super::dialer::{DialId, Dialer, Failure, Handshake, Situation, Step, Version};
+use super::dialer::{
+    DialId, Dialer, FailedRound, Failure, Handshake, Probed, Situation, Step, Version,
+};
 use super::lease::Lease;
 use super::watches::Watches;
 use crate::clock::Time;
@@ -72,10 +74,7 @@ pub(crate) enum Event<T> {
     Suspended,
     /// The session is over; everything it owned is gone, or goes.
     SessionOver,
-    /// So many full rounds of servers have failed in a row.
-    RoundFailed {
-        rounds: u32,
-    },
+    RoundFailed(FailedRound),
     AuthFailed {
         code: Code,
     },
@@ -114,6 +113,8 @@ pub(crate) struct Machine<T> {
     unannounced: Option<Announcement>,
     version: VersionState,
     ever_connected: bool,
+    /// Whether a server took the version probe and said nothing.
+    hung_up_on: bool,
     /// How many connections in a row were lost right after the handshake.
     short_lived: u32,
     lease: Lease,
@@ -160,6 +161,7 @@ impl<T> Machine<T> {
             unannounced: None,
             version: VersionState::Unknown,
             ever_connected: false,
+            hung_up_on: false,
             short_lived: 0,
             watches: Watches::default(),
             believing: false,
@@ -295,7 +297,7 @@ impl<T> Machine<T> {
     }
 
     /// A dial failed, or the connection that came of it ended.
-    pub(crate) fn disconnected(&mut self, now: Time, dial: DialId, why: &str) {
+    pub(crate) fn disconnected(&mut self, now: Time, dial: DialId, failure: Failure, why: &str) {
         if self
             .connection
             .as_ref()
@@ -308,12 +310,17 @@ impl<T> Machine<T> {
             .dialer
             .get_mut(dial)
             .is_some_and(|open| matches!(open.handshake, Handshake::Sent(_)));
-        let failure = if in_handshake {
-            Failure::ClosedInHandshake
-        } else {
-            Failure::Other
-        };
-        self.dial_failed(now, dial, failure, why);
+        match failure {
+            // A server that speaks in the clear says something to the probe, whatever its state.
+            Failure::Other if in_handshake && self.hung_up_on => {
+                let why = "the server hangs up on whatever it is sent: it may expect TLS here";
+                self.dial_failed(now, dial, Failure::NotTls, why);
+            }
+            Failure::Other if in_handshake => {
+                self.dial_failed(now, dial, Failure::ClosedInHandshake, why);
+            }
+            failure => self.dial_failed(now, dial, failure, why),
+        }
     }
 
     fn dial_failed(&mut self, now: Time, dial: DialId, failure: Failure, why: &str) {
@@ -323,18 +330,21 @@ impl<T> Machine<T> {
         self.dialer.failed(now, dial, failure);
     }
 
-    /// What the version probe found; `None` if the server did not say.
-    pub(crate) fn version(&mut self, version: Option<Version>) {
+    /// What the version probe found.
+    pub(crate) fn probed(&mut self, found: Probed) {
         if self.version != VersionState::Asked {
             return;
         }
-        match version {
-            Some(version) if version < OLDEST => {
+        self.hung_up_on = found == Probed::Nothing;
+        match found {
+            Probed::Version(version) if version < OLDEST => {
                 self.version = VersionState::Known;
                 self.events.push_back(Event::Unsupported { version });
             }
             // The server that was asked may be down; ask the next one.
-            None if self.connection.is_none() => self.version = VersionState::Unknown,
+            Probed::Nothing | Probed::Unreached if self.connection.is_none() => {
+                self.version = VersionState::Unknown;
+            }
             _ => {
                 self.version = VersionState::Known;
                 self.announce_if_ready();
@@ -454,8 +464,8 @@ impl<T> Machine<T> {
             "the server did not answer in time".clone_into(&mut self.last_failure);
             self.hang_up(dial);
         }
-        if let Some(rounds) = step.round_failed {
-            self.events.push_back(Event::RoundFailed { rounds });
+        if let Some(round) = step.round_failed {
+            self.events.push_back(Event::RoundFailed(round));
         }
         for (dial, server, deadline) in step.dial {
             let probe = self.version == VersionState::Unknown && !self.ever_connected;
@@ -483,6 +493,12 @@ impl<T> Machine<T> {
         let frame = match frames.next() {
             Ok(Some(frame)) => frame,
             Ok(None) => return,
+            // No length that a server sends begins so.
+            Err(_) if is_tls_alert(bytes) => {
+                self.hang_up(dial);
+                let why = "the server speaks TLS on this port";
+                return self.dial_failed(now, dial, Failure::NotTls, why);
+            }
             Err(error) => return self.refuse_handshake(now, dial, &error.to_string()),
         };
         let response = match ConnectResponse::decode(&frame) {
@@ -891,6 +907,11 @@ impl<T> Machine<T> {
             self.start_again(now);
         }
     }
+}
+
+/// How a server of TLS answers what is none: the record of an alert, of version 3.
+fn is_tls_alert(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x15, 0x03])
 }
 
 /// Whether an answer can only have come from the leader.

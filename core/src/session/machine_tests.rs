@@ -598,7 +598,8 @@ fn r16_bytes_of_a_connection_that_was_given_up_count_for_nothing() {
     rig.lose_connection();
     rig.receive(old, &reply(sent[0].xid, Code::NO_NODE, &[]));
     rig.receive(old, &reply(-2, Code::OK, &[]));
-    rig.machine.disconnected(rig.now, old, "again");
+    rig.machine
+        .disconnected(rig.now, old, Failure::Other, "again");
     assert_eq!(
         rig.events(),
         [Event::Reply(1, Outcome::InDoubt), Event::Suspended]
@@ -616,7 +617,8 @@ fn r16_connections_that_end_at_once_cause_no_storm() {
             rig.machine.dialed(dial);
             rig.transmit();
             rig.answer_handshake(dial, 7, S);
-            rig.machine.disconnected(rig.now, dial, "closed");
+            rig.machine
+                .disconnected(rig.now, dial, Failure::Other, "closed");
         }
         rig.wait_for_timer();
     }
@@ -684,20 +686,26 @@ fn r20_an_old_server_is_told_of_and_a_silent_one_taken() {
     let mut rig = Rig::asking_versions(settings(1));
     rig.dialed();
     assert!(rig.probed);
-    rig.machine.version(Some(Version(3, 5, 4)));
+    rig.machine.probed(Probed::Version(Version(3, 5, 4)));
     assert_eq!(
         rig.events(),
         [Event::Unsupported {
             version: Version(3, 5, 4)
         }]
     );
-    for answer in [Some(Version(3, 5, 5)), Some(Version(4, 0, 0)), None] {
+    for answer in [
+        Probed::Version(Version(3, 5, 5)),
+        Probed::Version(Version(4, 0, 0)),
+        Probed::Untold,
+        Probed::Nothing,
+        Probed::Unreached,
+    ] {
         let mut rig = Rig::asking_versions(settings(1));
         let dial = rig.dialed();
         rig.handshake_sent(dial);
         rig.answer_handshake(dial, 7, S);
         assert_eq!(rig.events(), [], "not before it is known");
-        rig.machine.version(answer);
+        rig.machine.probed(answer);
         assert_eq!(rig.events(), [Event::Connected { new_session: true }]);
     }
     // A server that does not answer the question is not waited for.

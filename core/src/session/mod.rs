@@ -7,7 +7,9 @@ pub(crate) mod driver;
 pub(crate) mod lease;
 pub(crate) mod machine;
 mod tcp;
+mod tls;
+mod version;
 mod watches;
 
-pub(crate) use dialer::{DialId, Version};
+pub(crate) use dialer::{DialId, FailedRound, Failure, Probed, Version};
 pub(crate) use machine::{Action, Event, Machine, Outcome, Settings};

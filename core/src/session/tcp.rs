@@ -1,4 +1,4 @@
-//! Connecting to a server over TCP, and asking it for its version.
+//! Connecting to a server over TCP.
 
 use std::future::Future;
 use std::io;
@@ -8,7 +8,6 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, lookup_host};
 
-use super::dialer::Version;
 use crate::connect_string::Server;
 
 /// Makes the byte streams that a driver runs a session over.
@@ -29,9 +28,6 @@ pub(crate) struct Tcp;
 
 /// How long one of several addresses of a server may take before the next one is tried.
 const ADDRESS_TIMEOUT: Duration = Duration::from_millis(300);
-/// A four-letter command is answered at once, or not at all.
-const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
-const PROBE_ANSWER: usize = 256;
 
 impl Connector for Tcp {
     type Stream = TcpStream;
@@ -77,49 +73,6 @@ async fn resolve(server: &Server) -> io::Result<Vec<SocketAddr>> {
     Ok(lookup_host((server.host.as_str(), server.port))
         .await?
         .collect())
-}
-
-/// The version that a server tells, if it does: servers answer `srvr` unless told not to.
-pub(crate) async fn probe(server: Server) -> Option<Version> {
-    tokio::time::timeout(PROBE_TIMEOUT, ask_version(server))
-        .await
-        .ok()?
-        .ok()?
-}
-
-async fn ask_version(server: Server) -> io::Result<Option<Version>> {
-    let stream = Tcp.connect(server, 0).await?;
-    stream.writable().await?;
-    // Four bytes into an empty buffer: taken whole or not at all.
-    if stream.try_write(b"srvr")? != 4 {
-        return Ok(None);
-    }
-    let mut answer = Vec::new();
-    let mut buffer = [0; PROBE_ANSWER];
-    while answer.len() < PROBE_ANSWER {
-        stream.readable().await?;
-        match stream.try_read(&mut buffer) {
-            Ok(0) => break,
-            Ok(read) => answer.extend_from_slice(buffer.get(..read).unwrap_or_default()),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(parse_version(&String::from_utf8_lossy(&answer)))
-}
-
-/// From the first line of the answer: `Zookeeper version: 3.9.5-<build>, built on …`.
-fn parse_version(answer: &str) -> Option<Version> {
-    let (_, rest) = answer.split_once("ookeeper version: ")?;
-    let number = rest
-        .split(|c: char| c != '.' && !c.is_ascii_digit())
-        .next()?;
-    let mut parts = number.split('.').map(str::parse::<u32>);
-    Some(Version(
-        parts.next()?.ok()?,
-        parts.next()?.ok()?,
-        parts.next()?.ok()?,
-    ))
 }
 
 #[cfg(test)]
@@ -170,27 +123,5 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
         let error = connect_to_one(Vec::new(), 1).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
-    }
-
-    #[test]
-    fn reads_the_version_from_the_first_line() {
-        for (answer, version) in [
-            (
-                "Zookeeper version: 3.9.5-8b1a, built on 2025-01-01\nLatency",
-                Some(Version(3, 9, 5)),
-            ),
-            (
-                "Zookeeper version: 3.5.4-beta-7f51e5b, built",
-                Some(Version(3, 5, 4)),
-            ),
-            ("Zookeeper version: 3.5", None),
-            (
-                "srvr is not executed because it is not in the whitelist.",
-                None,
-            ),
-            ("", None),
-        ] {
-            assert_eq!(parse_version(answer), version, "{answer}");
-        }
     }
 }

@@ -10,7 +10,7 @@ use super::client::{Client, Held};
 use super::faults::Fault;
 use super::network::{Lane, Parcel, Pipe};
 use super::workload::{self, PATHS, Step};
-use crate::session::{Action, DialId};
+use crate::session::{Action, DialId, Failure, Probed, Version};
 use crate::state::GuardState;
 
 const MILLI: u64 = 1_000_000;
@@ -304,7 +304,7 @@ impl World {
             } else {
                 self.clients[client]
                     .engine
-                    .disconnected(time, dial, "refused");
+                    .disconnected(time, dial, Failure::Other, "refused");
             }
             self.take_outputs();
         }
@@ -408,9 +408,12 @@ impl World {
                     Some(Parcel::Close) => {
                         self.pipes[at].client_open = false;
                         self.pipes[at].server_open = false;
-                        self.clients[index]
-                            .engine
-                            .disconnected(time, dial, "closed by the server");
+                        self.clients[index].engine.disconnected(
+                            time,
+                            dial,
+                            Failure::Other,
+                            "closed by the server",
+                        );
                     }
                     None => break,
                 }
@@ -432,8 +435,8 @@ impl World {
                     self.dials.push((at, index, dial, server));
                     if probe {
                         let time = self.clients[index].clock(self.now);
-                        let version = Some(crate::session::Version(3, 9, 5));
-                        self.clients[index].engine.version(time, version);
+                        let found = Probed::Version(Version(3, 9, 5));
+                        self.clients[index].engine.probed(time, found);
                     }
                 }
                 Action::HangUp { dial } => {

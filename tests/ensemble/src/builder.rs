@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use crate::config::{Config, Member};
+use crate::config::{Config, Member, Tls};
 use crate::ensemble::Ensemble;
 use crate::error::{Context, Result};
 use crate::jars::{self, Distribution};
@@ -96,6 +96,12 @@ impl Builder {
         self
     }
 
+    /// Servers speak TLS as well, at [`Ensemble::secure_hosts`]; no proxy is on the way there.
+    pub fn tls(mut self, tls: Tls) -> Self {
+        self.config.tls = Some(tls);
+        self
+    }
+
     /// Starts with persistent nodes, each with the number that its next sequential child gets (0 for a fresh node).
     pub fn snapshot<P: Into<String>>(mut self, nodes: impl IntoIterator<Item = (P, i32)>) -> Self {
         let nodes = nodes.into_iter().map(|(path, next_sequence)| Node {
@@ -146,6 +152,7 @@ impl Builder {
             version: distribution.version,
             proxied: config.proxied,
             hosts: plan.hosts(config.servers),
+            secure_hosts: plan.secure_hosts(config.servers),
             servers: servers.into_iter().map(Mutex::new).collect(),
             client_links,
             quorum_links,
@@ -164,6 +171,7 @@ const START: Duration = Duration::from_secs(90);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Use {
     Client(usize),
+    Secure(usize),
     ClientProxy(usize),
     Quorum(usize),
     Election(usize),
@@ -187,6 +195,9 @@ impl Plan {
     fn new(config: &Config) -> Result<Self> {
         let all = 1..=config.servers;
         let mut uses: Vec<Use> = all.clone().map(Use::Client).collect();
+        if config.tls.is_some() {
+            uses.extend(all.clone().map(Use::Secure));
+        }
         let mut links = Vec::new();
         if config.proxied {
             links.extend(all.clone().map(Use::ClientProxy));
@@ -245,7 +256,8 @@ impl Plan {
         }
         let client_port = self.numbers[&Use::Client(number)];
         let cfg = dir.join(format!("zoo-{number}.cfg"));
-        let text = config.zoo_cfg(data, client_port, &members);
+        let secure_port = self.numbers.get(&Use::Secure(number)).copied();
+        let text = config.zoo_cfg(data, client_port, secure_port, &members);
         fs::write(&cfg, text).context(|| format!("cannot write {}", cfg.display()))?;
         let mut arguments = config.jvm_arguments();
         arguments.extend(["-cp".into(), distribution.class_path()]);
@@ -270,9 +282,11 @@ impl Plan {
                     let announce = format!("127.0.0.1:{back}");
                     (Kind::Election { announce }, to, Use::Election(to))
                 }
-                Use::ClientProxy(n) | Use::Client(n) | Use::Quorum(n) | Use::Election(n) => {
-                    (Kind::Client, n, Use::Client(n))
-                }
+                Use::ClientProxy(n)
+                | Use::Client(n)
+                | Use::Secure(n)
+                | Use::Quorum(n)
+                | Use::Election(n) => (Kind::Client, n, Use::Client(n)),
             };
             LinkState::new(kind, server, self.numbers[link], self.numbers[&target])
         };
@@ -293,6 +307,14 @@ impl Plan {
             _ => None,
         };
         self.links.iter().enumerate().filter_map(part).collect()
+    }
+
+    /// By name: certificates are made out to names.
+    fn secure_hosts(&self, servers: usize) -> Vec<String> {
+        (1..=servers)
+            .filter_map(|n| self.numbers.get(&Use::Secure(n)))
+            .map(|port| format!("localhost:{port}"))
+            .collect()
     }
 
     fn hosts(&self, servers: usize) -> Vec<String> {

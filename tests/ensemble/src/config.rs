@@ -1,7 +1,7 @@
 //! What a test can choose, and the `zoo.cfg` it becomes.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::snapshot::Node;
@@ -22,6 +22,51 @@ pub(crate) struct Config {
     pub(crate) lines: Vec<String>,
     pub(crate) properties: Vec<(String, String)>,
     pub(crate) snapshot: Vec<Node>,
+    pub(crate) tls: Option<Tls>,
+}
+
+/// How servers speak TLS, on a port of their own beside the plain one.
+#[derive(Clone, Debug)]
+pub struct Tls {
+    /// PEM file with the servers' private key (PKCS #8) and certificate chain.
+    pub identity: PathBuf,
+    /// PEM file with the authorities that clients' certificates are checked against.
+    pub authorities: PathBuf,
+    /// Whether a client has to show a certificate.
+    pub client_certificate: bool,
+}
+
+impl Tls {
+    fn properties(&self) -> Vec<String> {
+        let property = |name: &str, value: &str| format!("-Dzookeeper.{name}={value}");
+        vec![
+            property(
+                "serverCnxnFactory",
+                "org.apache.zookeeper.server.NettyServerCnxnFactory",
+            ),
+            property("ssl.keyStore.location", &self.identity.to_string_lossy()),
+            property("ssl.keyStore.type", "PEM"),
+            property(
+                "ssl.trustStore.location",
+                &self.authorities.to_string_lossy(),
+            ),
+            property("ssl.trustStore.type", "PEM"),
+            property(
+                "ssl.clientAuth",
+                if self.client_certificate {
+                    "need"
+                } else {
+                    "none"
+                },
+            ),
+            // The names in the test's certificates of clients mean nothing.
+            property("ssl.hostnameVerification", "false"),
+            property(
+                "authProvider.x509",
+                "org.apache.zookeeper.server.auth.X509AuthenticationProvider",
+            ),
+        ]
+    }
 }
 
 impl Default for Config {
@@ -40,6 +85,7 @@ impl Default for Config {
             lines: Vec::new(),
             properties: Vec::new(),
             snapshot: Vec::new(),
+            tls: None,
         }
     }
 }
@@ -75,7 +121,13 @@ impl Config {
     }
 
     /// The text of one server's `zoo.cfg`. `members` is empty for a standalone server.
-    pub(crate) fn zoo_cfg(&self, data: &Path, client_port: u16, members: &[Member]) -> String {
+    pub(crate) fn zoo_cfg(
+        &self,
+        data: &Path,
+        client_port: u16,
+        secure_port: Option<u16>,
+        members: &[Member],
+    ) -> String {
         let mut text = format!(
             "tickTime={}\ninitLimit={}\nsyncLimit={}\ndataDir={}\nclientPort={client_port}\n\
              clientPortAddress=127.0.0.1\nmaxSessionTimeout={}\nmaxClientCnxns=0\n\
@@ -88,6 +140,12 @@ impl Config {
         );
         if let Some(min) = self.min_session_timeout_ms {
             let _ = writeln!(text, "minSessionTimeout={min}");
+        }
+        if let Some(port) = secure_port {
+            let _ = writeln!(
+                text,
+                "secureClientPort={port}\nsecureClientPortAddress=127.0.0.1"
+            );
         }
         for member in members {
             let _ = writeln!(
@@ -124,6 +182,7 @@ impl Config {
         if !self.fsync {
             arguments.push("-Dzookeeper.forceSync=no".into());
         }
+        arguments.extend(self.tls.iter().flat_map(Tls::properties));
         arguments.extend(self.properties.iter().map(|(k, v)| format!("-D{k}={v}")));
         arguments
     }

@@ -30,6 +30,7 @@ pub struct Ensemble {
     pub(crate) version: String,
     pub(crate) proxied: bool,
     pub(crate) hosts: Vec<String>,
+    pub(crate) secure_hosts: Vec<String>,
     pub(crate) servers: Vec<Mutex<Server>>,
     pub(crate) client_links: Vec<Link>,
     pub(crate) quorum_links: Vec<Link>,
@@ -89,6 +90,11 @@ impl Ensemble {
     /// The connect string for clients under test: the proxies, or the servers themselves without proxies.
     pub fn hosts(&self) -> String {
         self.hosts.join(",")
+    }
+
+    /// The connect string for clients that speak TLS, if the servers do.
+    pub fn secure_hosts(&self) -> String {
+        self.secure_hosts.join(",")
     }
 
     /// The client address of one server as clients under test should use it.

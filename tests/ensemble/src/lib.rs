@@ -40,6 +40,7 @@ mod tempdir;
 pub mod jars;
 
 pub use builder::Builder;
+pub use config::Tls;
 pub use ensemble::{Ensemble, Role, Session};
 pub use error::{Error, Result};
 pub use eventually::{eventually, retry, until};

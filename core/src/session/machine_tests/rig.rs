@@ -99,7 +99,7 @@ impl Rig {
                         self.dials.push((dial, server));
                         self.probed |= probe;
                         if probe && self.answer_probes {
-                            self.machine.version(Some(Version(3, 9, 5)));
+                            self.machine.probed(Probed::Version(Version(3, 9, 5)));
                         }
                     }
                     Action::HangUp { dial } => self.hung_up.push(dial),
@@ -193,7 +193,8 @@ impl Rig {
     }
 
     pub(super) fn lose_connection(&mut self) {
-        self.machine.disconnected(self.now, self.dial, "reset");
+        self.machine
+            .disconnected(self.now, self.dial, Failure::Other, "reset");
         self.hung_up.push(self.dial);
         self.look();
     }
