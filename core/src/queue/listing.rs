@@ -243,7 +243,10 @@ impl Queues {
         for node in vanished {
             self.node_vanished(cx, node);
         }
-        self.delete_strays(cx, id, names);
+        if let Some(path) = self.paths.get(id) {
+            let full_path = path.full_path.to_string();
+            self.delete_lost(cx, &full_path, names);
+        }
         if exhausted {
             let error = self.exhausted(cx, id);
             return self.fail_attempts(cx, id, &error);
@@ -270,8 +273,8 @@ impl Queues {
     }
 
     /// Looks for the nodes of creates whose answers were lost (Z5): behind a transaction a listing
-    /// shows all of them, and nothing appears later. `sync` would not do: a deposed leader that has
-    /// not noticed answers it from before the create.
+    /// shows all that were made. `sync` would not do: a deposed leader that has not noticed answers
+    /// it from before the create.
     fn recover(&mut self, cx: &mut Context<'_>, id: PathId, names: &[Vec<u8>]) {
         let Some(path) = self.paths.get(id) else {
             return;
@@ -297,43 +300,7 @@ impl Queues {
                 .map(Position::from);
             match found {
                 Some(position) => self.adopt(cx, node_id, position),
-                None => {
-                    if let Some(node) = self.nodes.get_mut(&node_id) {
-                        node.phase = Phase::Unsent;
-                    }
-                    self.drive(cx, node_id);
-                }
-            }
-        }
-    }
-
-    /// A create that was in doubt was sent again: whatever else carries its GUID is removed.
-    fn delete_strays(&mut self, cx: &mut Context<'_>, id: PathId, names: &[Vec<u8>]) {
-        let Some(path) = self.paths.get(id) else {
-            return;
-        };
-        let suspects: Vec<_> = path
-            .nodes
-            .iter()
-            .filter_map(|node| self.nodes.get(node))
-            .filter(|node| node.was_in_doubt && node.phase == Phase::Present)
-            .collect();
-        for node in suspects {
-            let ours = node
-                .position
-                .as_ref()
-                .map(|position| position.name.as_bytes());
-            for name in names {
-                if names::owned_by(name, &node.guid)
-                    && Some(name.as_slice()) != ours
-                    && let Ok(name) = std::str::from_utf8(name)
-                {
-                    let delete = Request::Delete {
-                        path: path.child(name),
-                        version: -1,
-                    };
-                    cx.machine.submit(&delete, Tag::Nothing, LISTING_BYTES);
-                }
+                None => self.give_up_create(cx, node_id),
             }
         }
     }

@@ -5,6 +5,7 @@ mod attempts;
 mod contenders;
 mod guards;
 mod listing;
+mod lost_creates;
 pub(crate) mod names;
 mod nodes;
 mod owners;
@@ -30,6 +31,7 @@ use crate::session::Machine;
 use attempts::Attempt;
 use contenders::Query;
 use guards::{Hold, HoldId};
+use lost_creates::LostCreates;
 use nodes::{Node, NodeId, ReleaseId};
 use owners::{OwnerEntry, OwnerKey};
 use paths::{PathId, Paths};
@@ -84,6 +86,7 @@ pub(crate) struct Queues {
     queries: HashMap<u64, Query>,
     releases: HashMap<ReleaseId, nodes::Release>,
     closers: Vec<nodes::Closer>,
+    lost_creates: LostCreates,
     timers: Timers,
     /// Paths that want a listing at the end of the turn.
     listing_wanted: BTreeSet<PathId>,

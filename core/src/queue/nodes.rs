@@ -88,7 +88,6 @@ pub(crate) struct Node {
     pub(super) covered_by: u64,
     /// Its place in the path's order.
     pub(super) order: u64,
-    pub(super) was_in_doubt: bool,
     /// A read node in the place of this write node of the same owner (R12).
     pub(super) downgrade_of: Option<NodeId>,
     pub(super) releases: Vec<ReleaseId>,
@@ -129,7 +128,6 @@ impl Queues {
             writers_token: None,
             covered_by: u64::MAX,
             order: id.0,
-            was_in_doubt: false,
             downgrade_of,
             releases: Vec::new(),
         };
@@ -249,9 +247,6 @@ impl Queues {
             }
             Outcome::InDoubt => {
                 self.set_phase(id, Phase::InDoubt);
-                if let Some(node) = self.nodes.get_mut(&id) {
-                    node.was_in_doubt = true;
-                }
             }
             Outcome::NotSent | Outcome::Done(_) => {
                 self.set_phase(id, Phase::Unsent);
@@ -451,6 +446,22 @@ impl Queues {
 
     // ---- recovery of a lost create reply (Z5) ----
 
+    /// The node is not there. It may still come, so the create is remembered, and sent anew under
+    /// another GUID if the attempt goes on.
+    pub(super) fn give_up_create(&mut self, cx: &mut Context<'_>, id: NodeId) {
+        let fresh = cx.guid();
+        let Some(node) = self.nodes.get_mut(&id) else {
+            return;
+        };
+        node.phase = Phase::Unsent;
+        let lost = std::mem::replace(&mut node.guid, fresh);
+        if let Some(path) = self.paths.get(node.path) {
+            let full_path = path.full_path.to_string();
+            self.remember_lost(cx, &full_path, lost);
+        }
+        self.drive(cx, id);
+    }
+
     pub(super) fn adopt(&mut self, cx: &mut Context<'_>, id: NodeId, position: Position) {
         let Some(node) = self.nodes.get_mut(&id) else {
             return;
@@ -648,7 +659,6 @@ impl Queues {
         node.former = node.position.take().map(|at| at.number).or(node.former);
         node.czxid = 0;
         node.covered_by = u64::MAX;
-        node.was_in_doubt = false;
         if let Some(path) = self.paths.get_mut(node.path) {
             path.order.remove(&node.order);
             path.order.insert(order, id);

@@ -1,5 +1,7 @@
 //! What comes from the session: replies, events, changes of connection; and the queue's timers.
 
+use uuid::Uuid;
+
 use super::names::Position;
 use super::nodes::{NodeId, Phase, User};
 use super::paths::PathId;
@@ -23,6 +25,8 @@ pub(crate) enum Tag {
     /// What a listing is behind; its answer proves that a quorum was there.
     Quorum(PathId, u64),
     Parent(PathId, String),
+    LostList(u64),
+    LostDelete(u64, Uuid),
     QueryList(u64, u64),
     QueryData(u64, u64, usize),
 }
@@ -41,6 +45,8 @@ impl Queues {
             Tag::List(path, number) => self.listed(cx, path, number, outcome),
             Tag::Quorum(path, number) => self.quorum_answered(path, number, &outcome),
             Tag::Parent(path, ancestor) => self.parent_made(cx, path, ancestor, &outcome),
+            Tag::LostList(lost) => self.lost_listed(cx, lost, &outcome),
+            Tag::LostDelete(lost, guid) => self.lost_deleted(lost, guid, &outcome),
             Tag::QueryList(query, round) => self.query_listed(cx, query, round, outcome),
             Tag::QueryData(query, round, index) => self.query_data(query, round, index, outcome),
         }
@@ -75,6 +81,7 @@ impl Queues {
                 }
             }
         }
+        self.look_for_all_lost(cx);
         self.watch_due_holds(cx);
         self.ask_again(cx);
     }
@@ -86,6 +93,7 @@ impl Queues {
         }
         self.generation += 1;
         self.forget_listings();
+        self.forget_all_lost();
         self.lose_all(cx);
         for id in self.paths.ids() {
             self.queue_all_again(cx, id);
@@ -119,6 +127,7 @@ impl Queues {
                 Timer::Retry(node) => self.drive(cx, node),
                 Timer::Query(query) => self.query_timed_out(query),
                 Timer::Closer(closer) => self.close_by_time(closer),
+                Timer::LostCreates(lost) => self.look_for_lost(cx, lost),
             }
         }
     }

@@ -21,6 +21,8 @@ pub(super) enum Timer {
     Query(u64),
     /// A close has to be answered.
     Closer(u64),
+    /// A path is looked at for creates that were lost on it.
+    LostCreates(u64),
 }
 
 #[derive(Default)]

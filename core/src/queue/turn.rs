@@ -2,7 +2,7 @@
 
 use super::guards::Hold;
 use super::listing::Behind;
-use super::names::{Family, Kind, Position};
+use super::names::{self, Family, Kind, Position};
 use super::nodes::{NodeId, Phase, User};
 use super::paths::PathId;
 use super::replies::Tag;
@@ -203,12 +203,15 @@ impl Queues {
         match outcome {
             Outcome::Done(Reply::Data { stat, .. }) => {
                 path.view.set_watch(position, Watch::Armed);
-                if let Some(node) = node {
-                    if stat.ephemeral_owner == session {
+                match node {
+                    Some(node) if stat.ephemeral_owner == session => {
                         self.evaluate(cx, node, false);
-                    } else {
-                        self.contender_gone(cx, id, position);
                     }
+                    Some(_) => self.contender_gone(cx, id, position),
+                    None if stat.ephemeral_owner == session => {
+                        self.delete_unknown(cx, id, position)
+                    }
+                    None => {}
                 }
             }
             Outcome::Refused(Code::NO_NODE) => self.contender_gone(cx, id, position),
@@ -237,6 +240,26 @@ impl Queues {
                     self.want_listing(id, Behind::Nothing);
                 }
             }
+        }
+    }
+
+    /// A contender of our session that no attempt of ours knows would be waited for in vain.
+    fn delete_unknown(&mut self, cx: &mut Context<'_>, id: PathId, position: &Position) {
+        let Some(path) = self.paths.get(id) else {
+            return;
+        };
+        let known = path
+            .nodes
+            .iter()
+            .filter_map(|node| self.nodes.get(node))
+            .any(|node| names::owned_by(position.name.as_bytes(), &node.guid));
+        if !known {
+            tracing::warn!(name = %position.name, "deleting a contender that nobody here knows");
+            let delete = Request::Delete {
+                path: path.child(&position.name),
+                version: -1,
+            };
+            cx.machine.submit(&delete, Tag::Nothing, DATA_REPLY);
         }
     }
 
