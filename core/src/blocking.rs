@@ -22,6 +22,7 @@ use crate::contender::Contender;
 use crate::error::Result;
 use crate::owner::Owner;
 use crate::state::{GuardState, SessionState};
+use crate::stats::LockStatistics;
 use crate::{Cancel, SessionBuilder};
 
 /// The blocking form of [`crate::Session`].
@@ -43,6 +44,15 @@ impl Session {
     /// As [`SessionBuilder::connect`].
     pub fn connect_with(builder: SessionBuilder, hosts: &str) -> Result<Session> {
         builder.connect(hosts).wait().map(Session)
+    }
+
+    /// Connects to the servers that the environment names; see
+    /// [`SessionBuilder::connect_default`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn connect_default(builder: SessionBuilder) -> Result<Session> {
+        builder.connect_default().wait().map(Session)
     }
 
     /// A mutex on `path`.
@@ -142,12 +152,18 @@ impl Session {
 
 /// The blocking form of [`crate::Guard`].
 #[derive(Debug)]
+#[must_use = "a guard that is dropped releases its lock"]
 pub struct Guard(crate::Guard);
 
 impl Guard {
     /// See [`crate::Guard::fencing_token`].
     pub fn fencing_token(&self) -> i64 {
         self.0.fencing_token()
+    }
+
+    /// See [`crate::Guard::path`].
+    pub fn path(&self) -> &str {
+        self.0.path()
     }
 
     /// See [`crate::Guard::node_path`].
@@ -244,6 +260,16 @@ impl Mutex {
     pub fn contenders(&self) -> Result<Vec<Contender>> {
         self.0.contenders().wait()
     }
+
+    /// The path, as the user gave it.
+    pub fn path(&self) -> &str {
+        self.0.path()
+    }
+
+    /// What this object has counted.
+    pub fn statistics(&self) -> LockStatistics {
+        self.0.statistics()
+    }
 }
 
 macro_rules! owned_by_thread {
@@ -300,6 +326,16 @@ macro_rules! owned_by_thread {
             pub fn contenders(&self) -> Result<Vec<Contender>> {
                 self.0.contenders().wait()
             }
+
+            /// The path, as the user gave it.
+            pub fn path(&self) -> &str {
+                self.0.path()
+            }
+
+            /// What this object has counted.
+            pub fn statistics(&self) -> LockStatistics {
+                self.0.statistics()
+            }
         }
     };
 }
@@ -336,5 +372,15 @@ impl RwLock {
     /// `Unavailable`, `NoAuth`.
     pub fn contenders(&self) -> Result<Vec<Contender>> {
         self.0.contenders().wait()
+    }
+
+    /// The path, as the user gave it.
+    pub fn path(&self) -> &str {
+        self.0.path()
+    }
+
+    /// What this object has counted.
+    pub fn statistics(&self) -> LockStatistics {
+        self.0.statistics()
     }
 }

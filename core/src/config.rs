@@ -220,7 +220,10 @@ impl SessionConfig {
                 &"must be more than 0 and at most ten years",
             ));
         }
-        for (scheme, _) in &options.auth {
+        for (scheme, credentials) in &options.auth {
+            if scheme.len() + credentials.0.len() > MOST_DATA {
+                return Err(invalid("auth", &"credentials must be at most 512 KiB"));
+            }
             if scheme.is_empty() || scheme.contains(|c: char| c.is_control() || c == ' ') {
                 return Err(invalid("auth", &"a scheme must be a plain, non-empty word"));
             }

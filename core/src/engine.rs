@@ -38,6 +38,8 @@ pub(crate) struct Engine {
     /// Who is told when the session has ended.
     goodbyes: Vec<(Time, Then<()>)>,
     give_up_at: Time,
+    /// The last full round of servers that failed, since there was a connection.
+    failed_round: Option<FailedRound>,
     /// Why no later attempt can succeed either.
     refused: Option<(ErrorKind, String)>,
     finished: bool,
@@ -62,6 +64,7 @@ impl Engine {
             connecting: Vec::new(),
             goodbyes: Vec::new(),
             give_up_at: Time::NEVER,
+            failed_round: None,
             refused: None,
             finished: false,
         }
@@ -246,6 +249,8 @@ impl Engine {
             then(Err(error));
         } else if self.machine.is_connected() {
             then(Ok(()));
+        } else if let Some(error) = self.hopeless() {
+            then(Err(error));
         } else {
             self.connecting.push(Connecting { until, then });
         }
@@ -312,6 +317,7 @@ impl Engine {
                 queues.event(&mut cx, kind, &path);
             }
             Event::Connected { new_session } => {
+                self.failed_round = None;
                 let timeout = self.machine.session_timeout();
                 self.link.set_session(self.machine.session_id(), timeout);
                 self.link.set_connected(true);
@@ -368,23 +374,32 @@ impl Engine {
     }
 
     fn round_failed(&mut self, round: FailedRound) {
+        self.failed_round = Some(round);
+        if let Some(error) = self.hopeless() {
+            for waiting in self.connecting.drain(..) {
+                (waiting.then)(Err(error.clone()));
+            }
+        }
+    }
+
+    /// Why a connect fails before its time is over: by the rounds that have failed so far, those
+    /// before the connect was asked for among them.
+    fn hopeless(&self) -> Option<Error> {
+        let round = self.failed_round?;
         let retries = self.config.options.backoff.retries();
-        let error = match round.all {
+        match round.all {
             // Nothing but a change of certificates helps.
             Some(Failure::Untrusted) => {
-                let why = self.machine.last_failure().to_owned();
-                Error::new(ErrorKind::AuthFailed, "connect", why)
+                let why = self.machine.last_failure();
+                Some(Error::new(ErrorKind::AuthFailed, "connect", why))
             }
             Some(Failure::NotTls) if round.rounds >= ROUNDS_WITHOUT_TLS => {
-                self.unavailable("no server can be talked to")
+                Some(self.unavailable("no server can be talked to"))
             }
             _ if retries.is_some_and(|retries| round.rounds >= retries.max(1)) => {
-                self.unavailable("no server can be reached")
+                Some(self.unavailable("no server can be reached"))
             }
-            _ => return,
-        };
-        for waiting in self.connecting.drain(..) {
-            (waiting.then)(Err(error.clone()));
+            _ => None,
         }
     }
 

@@ -104,6 +104,7 @@ impl GuardCell {
 /// Dropping it releases the lock in the background (R10). What it protects should check the
 /// [`fencing_token`](Guard::fencing_token) (R2), and stop when the guard is [`lost`](Guard::lost).
 /// In a forked child an inherited guard is lost (R18).
+#[must_use = "a guard that is dropped releases its lock"]
 pub struct Guard {
     cell: ManuallyDrop<Arc<GuardCell>>,
     /// A handle closes when it is dropped with all guards; held by nobody else, it is held here.

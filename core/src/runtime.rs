@@ -79,9 +79,15 @@ impl Callbacks {
     pub(crate) fn start() -> std::io::Result<Callbacks> {
         let (sender, jobs) = mpsc::channel::<Job>();
         spawn("zoolock-callback", move || {
+            let process = crate::process::id();
             for job in jobs {
                 if std::panic::catch_unwind(std::panic::AssertUnwindSafe(job)).is_err() {
                     tracing::error!("a user's callback panicked");
+                }
+                if crate::process::id() != process {
+                    // The callback forked, and the child came back from it: nobody there will ever
+                    // send another job. Its last thread ends, and it with that.
+                    break;
                 }
             }
         })?;

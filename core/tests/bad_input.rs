@@ -405,7 +405,7 @@ fn r20_the_oldest_server_that_is_supported_serves() {
     let mut waiting = mutex.lock();
     assert!(waiting.is_under_way());
     guard.release().done();
-    waiting.done();
+    drop(waiting.done());
     let lock = session.rwlock("/locks/old-rw").unwrap();
     let owner = Owner::new();
     let write = lock.write().lock(&owner).done();

@@ -137,7 +137,7 @@ fn ends_without_orphan(
         children(observer, &path)
     );
     drop(other);
-    granted(lock.lock());
+    drop(granted(lock.lock()));
 }
 
 fn finish(pending: Pending<Option<Guard>>, end: End, cancel: &Cancel, stage: Stage) {
@@ -204,7 +204,7 @@ fn r05_no_orphan_whenever_the_call_ends() {
     ensemble.client_link(1).expect("link").heal().expect("heal");
     assert!(taken < 1000, "no call was dropped");
     is_empty(&observer, &path, AFTERWARDS);
-    granted(lock.lock());
+    drop(granted(lock.lock()));
 }
 
 /// The connection breaks at the create: exactly one contender is left, and the lock is granted (Z5).

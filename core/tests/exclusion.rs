@@ -111,7 +111,7 @@ fn r01_holder_leaves_a_cut_off_follower_and_keeps_the_lock() {
     assert!(held.is_held());
     assert_ne!(server_of(&ensemble, &session), follower);
     held.release().wait().expect("release");
-    granted(waiting);
+    drop(granted(waiting));
 }
 
 /// The holder is cut off together with the leader, which answers `sync` until it steps down.

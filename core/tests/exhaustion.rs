@@ -63,7 +63,7 @@ fn r14_the_last_numbers_are_granted_and_then_callers_are_told() {
     assert!(guard.fencing_token() > last);
     guard.release().done();
     // Another path was never concerned.
-    session.mutex("/not-full").unwrap().lock().done();
+    drop(session.mutex("/not-full").unwrap().lock().done());
 }
 
 #[test]
@@ -179,5 +179,5 @@ fn r14_a_write_and_its_downgraded_read_are_no_sign() {
     wait_children(&observer, &path, 3);
     assert!(waiting.is_under_way());
     drop((write, read));
-    waiting.done();
+    drop(waiting.done());
 }

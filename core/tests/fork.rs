@@ -295,7 +295,7 @@ fn forks_early_and_twice() {
         guard.release().done();
     }));
     let session = unhurried().connect(hosts).done();
-    session.mutex(path).unwrap().lock().done();
+    drop(session.mutex(path).unwrap().lock().done());
     // A child that ends without any hook.
     // SAFETY: as in `fork`.
     let pid = unsafe { libc::fork() };
@@ -304,7 +304,7 @@ fn forks_early_and_twice() {
         unsafe { libc::_exit(0) };
     }
     ends_well(pid);
-    session.mutex(path).unwrap().lock().done();
+    drop(session.mutex(path).unwrap().lock().done());
     child::tell("done", session.session_id());
     child::wait_for_parent();
 }

@@ -235,6 +235,25 @@ fn r16_retries_bound_the_first_connect() {
     }
 }
 
+/// However early the first round fails, it counts: nobody waits for another one.
+#[test]
+fn r16_one_retry_is_one_round() {
+    let ensemble = one();
+    ensemble.client_link(1).unwrap().refuse();
+    for _ in 0..50 {
+        let backoff = Backoff::Fixed {
+            delay: Duration::from_secs(3600),
+            retries: Some(1),
+        };
+        let error = rig::unhurried()
+            .exclusive(true)
+            .backoff(backoff)
+            .connect(&ensemble.hosts())
+            .refused();
+        assert_kind(&error, ErrorKind::Unavailable);
+    }
+}
+
 #[test]
 fn r16_a_connect_waits_for_a_server_that_comes_in_time() {
     let ensemble = one();
@@ -512,7 +531,7 @@ fn r16_a_restored_ensemble_gets_a_new_session() {
     assert_ne!(session.session_id(), old);
     assert_eq!(guard.state(), GuardState::Lost);
     waiting.done().release().done();
-    mutex.lock().done();
+    drop(mutex.lock().done());
 }
 
 // ---- load ----

@@ -41,7 +41,7 @@ fn r15_parents_that_are_there_stay_as_they_are() {
     observer.ensure(&top).unwrap();
     let before = observer.set(&top, b"data").unwrap();
     let below = format!("{top}/made");
-    connect(&ensemble).mutex(&below).unwrap().lock().done();
+    drop(connect(&ensemble).mutex(&below).unwrap().lock().done());
     let (data, stat) = observer.get(&top).unwrap();
     assert_eq!(data, b"data");
     assert_eq!((stat.czxid, stat.version), (before.czxid, before.version));

@@ -100,7 +100,7 @@ fn r12_a_queued_writer_does_not_get_in_between() {
         granted += 1;
     }
     assert_eq!(granted, 2);
-    reader.done();
+    drop(reader.done());
 }
 
 fn support_until<T>(attempt: impl FnMut() -> Option<T>) -> T {
@@ -146,10 +146,10 @@ fn r12_the_owner_of_only_a_read_lock_is_refused_the_write_lock_at_once() {
     }
     assert_eq!(requested(&ensemble, Op::Create2), [""; 0]);
     // The read lock is as it was, and released the way is free.
-    lock.read().lock(&owner).done();
+    drop(lock.read().lock(&owner).done());
     assert!(read.is_held());
     read.release().done();
-    write.lock(&owner).done();
+    drop(write.lock(&owner).done());
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn r12_nothing_waits_for_a_later_contender() {
     let writer = writer.done();
     assert!(later.is_under_way());
     writer.release().done();
-    later.done();
+    drop(later.done());
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn r12_a_downgrade_is_refused_when_the_write_node_is_gone() {
     });
     assert_eq!(children(&observer, &path), [""; 0]);
     assert_kind(&write.release().refused(), ErrorKind::LockLost);
-    lock.read().lock(&owner).done();
+    drop(lock.read().lock(&owner).done());
 }
 
 #[test]
@@ -284,5 +284,5 @@ fn r12_a_lost_write_lock_is_not_downgraded() {
     eventually("the loss is told", || write.state() == GuardState::Lost);
     assert_kind(&lock.read().lock(&owner).refused(), ErrorKind::LockLost);
     drop(write);
-    lock.read().lock(&owner).done();
+    drop(lock.read().lock(&owner).done());
 }

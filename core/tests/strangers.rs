@@ -114,7 +114,7 @@ fn r13_strangers_that_come_and_go_while_we_wait_change_nothing() {
     assert!(holder.is_held());
     holder.release().done();
     waiting.done().release().done();
-    second.done();
+    drop(second.done());
 }
 
 #[test]

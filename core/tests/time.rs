@@ -128,6 +128,33 @@ fn r06_timed_call_when_the_server_is_down() {
     times_out(&session);
 }
 
+/// Whether somebody else held the lock, or nobody could be asked, is told apart by the source.
+#[test]
+fn r06_a_time_out_without_a_server_has_its_reason_as_source() {
+    use std::error::Error as _;
+    let ensemble = one();
+    let session = connect(&ensemble);
+    let path = path("reason");
+    let held = mutex(&session, &path).lock().wait().expect("lock");
+    let late = || {
+        let limit = Duration::from_millis(200);
+        let error = mutex(&session, &path)
+            .lock_timeout(limit)
+            .wait()
+            .expect_err("too late");
+        assert_eq!(error.kind(), ErrorKind::Timeout);
+        let source = error.source()?.downcast_ref::<Error>().expect("of ours");
+        Some(source.kind())
+    };
+    assert_eq!(late(), None);
+    let link = ensemble.client_link(1).expect("link");
+    link.refuse();
+    link.reset();
+    assert_eq!(late(), Some(ErrorKind::Unavailable));
+    link.accept().expect("accept");
+    drop(held);
+}
+
 #[test]
 fn r06_timed_call_when_all_three_servers_refuse_or_are_silent() {
     let ensemble = three();

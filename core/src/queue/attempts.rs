@@ -176,29 +176,26 @@ impl Queues {
         let Some(attempt) = self.attempts.get(&id) else {
             return;
         };
-        let connected = cx.machine.is_connected();
-        let (kind, why) = match attempt.request.deadline {
-            Deadline::Try(_) => (
-                ErrorKind::Unavailable,
-                format!(
-                    "no server answered within the connect timeout ({})",
-                    cx.machine.last_failure()
-                ),
-            ),
-            _ if connected => (
-                ErrorKind::Timeout,
-                "the lock was not granted in time".to_owned(),
-            ),
-            _ => (
-                ErrorKind::Timeout,
-                format!(
+        let path = &*attempt.request.target.path;
+        let unavailable = |when: &str| {
+            let why = format!("no server answered {when} ({})", cx.machine.last_failure());
+            Error::new(ErrorKind::Unavailable, "lock", why).with_path(path)
+        };
+        let late = |why: &str| Error::new(ErrorKind::Timeout, "lock", why).with_path(path);
+        let error = match attempt.request.deadline {
+            Deadline::Try(_) => unavailable("within the connect timeout"),
+            _ if cx.machine.is_connected() => late("the lock was not granted in time"),
+            // Nobody may have held it: that is told apart by the source.
+            _ => {
+                let cause = unavailable("by then");
+                late(&format!(
                     "the lock was not granted in time: no connection ({})",
                     cx.machine.last_failure()
-                ),
-            ),
+                ))
+                .with_source(cause)
+            }
         };
         attempt.request.target.stats.timed_out();
-        let error = Error::new(kind, "lock", why).with_path(&*attempt.request.target.path);
         self.fail_attempt(cx, id, error);
     }
 

@@ -560,9 +560,11 @@ impl Queues {
                 self.drive(cx, id);
             }
             Outcome::Refused(Code::NO_AUTH) => {
-                // Nothing of ours can change that; the node goes with the session. Until then the
-                // server is asked again after each reconnect.
+                // Nothing of ours can change that; the node goes with the session, unless somebody
+                // gives the right back before.
                 self.set_phase(id, Phase::Present);
+                let again = cx.now + cx.machine.session_timeout();
+                self.timers.set(again, Timer::Retry(id));
                 let error = self.denied(cx, path, "DELETE");
                 tracing::error!(%error, "a contender cannot be deleted");
                 self.answer_releases(id, &Err(error));

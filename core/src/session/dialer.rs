@@ -264,7 +264,8 @@ impl Dialer {
         if let Some(backoff) = at.first_connect {
             return backoff.pause(self.failed_rounds);
         }
-        let cap = LONGEST_PAUSE.min(at.session_timeout / 10);
+        // However short the time-out that a server grants, no storm of connections.
+        let cap = LONGEST_PAUSE.min(at.session_timeout / 10).max(FIRST_PAUSE);
         let growing = FIRST_PAUSE.saturating_mul(1 << self.failed_rounds.min(10));
         // Half to all of it: many clients lose one server at the same moment (Z12).
         growing.min(cap).mul_f64(random.f64().mul_add(0.5, 0.5))

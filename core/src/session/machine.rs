@@ -125,7 +125,9 @@ pub(crate) struct Machine<T> {
     held_paths: Vec<String>,
     closing: bool,
     closed: bool,
+    /// Why the last connection, or attempt at one, failed; before that, how far the first one is.
     last_failure: String,
+    nothing_failed: bool,
     events: VecDeque<Event<T>>,
     actions: VecDeque<Action>,
 }
@@ -169,7 +171,8 @@ impl<T> Machine<T> {
             held_paths: Vec::new(),
             closing: false,
             closed: false,
-            last_failure: "no server was tried yet".to_owned(),
+            last_failure: "no connection was made yet".to_owned(),
+            nothing_failed: true,
             events: VecDeque::new(),
             actions: VecDeque::new(),
         }
@@ -288,6 +291,10 @@ impl<T> Machine<T> {
 
     /// The connection of a dial is up.
     pub(crate) fn dialed(&mut self, dial: DialId) {
+        if self.nothing_failed {
+            "a server was connected to, and has not answered yet"
+                .clone_into(&mut self.last_failure);
+        }
         if let Some(open) = self.dialer.get_mut(dial) {
             open.handshake = Handshake::Due;
             self.handshakes.push((dial, FrameBuffer::new(MAX_FRAME)));
@@ -325,9 +332,14 @@ impl<T> Machine<T> {
 
     fn dial_failed(&mut self, now: Time, dial: DialId, failure: Failure, why: &str) {
         tracing::debug!(?dial, why, "an attempt to connect failed");
-        why.clone_into(&mut self.last_failure);
+        self.note_failure(why);
         self.handshakes.retain(|(known, _)| *known != dial);
         self.dialer.failed(now, dial, failure);
+    }
+
+    fn note_failure(&mut self, why: &str) {
+        why.clone_into(&mut self.last_failure);
+        self.nothing_failed = false;
     }
 
     /// What the version probe found.
@@ -461,7 +473,7 @@ impl<T> Machine<T> {
         self.random = random;
         for dial in step.give_up {
             self.handshakes.retain(|(known, _)| *known != dial);
-            "the server did not answer in time".clone_into(&mut self.last_failure);
+            self.note_failure("the server did not answer in time");
             self.hang_up(dial);
         }
         if let Some(round) = step.round_failed {
@@ -658,7 +670,7 @@ impl<T> Machine<T> {
             return;
         };
         tracing::info!(server = connection.server, why, "the connection is lost");
-        why.clone_into(&mut self.last_failure);
+        self.note_failure(why);
         let announced = self.unannounced.take().is_none();
         let (lost, adopted) = (connection.server, connection.adopted);
         self.hang_up(connection.dial);

@@ -33,7 +33,12 @@ impl Connector for Tcp {
     type Stream = TcpStream;
 
     async fn connect(&self, server: Server, turn: usize) -> io::Result<TcpStream> {
-        connect_to_one(resolve(&server).await?, turn).await
+        let connected = match resolve(&server).await {
+            Ok(addresses) => connect_to_one(addresses, turn).await,
+            Err(error) => Err(error),
+        };
+        // Of several servers one wants to know which.
+        connected.map_err(|error| io::Error::new(error.kind(), format!("{server}: {error}")))
     }
 }
 
