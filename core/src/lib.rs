@@ -7,6 +7,9 @@
 //!
 //! The API is asynchronous under any executor, and synchronous in [`blocking`]. One background
 //! thread of a process serves all its sessions, another runs users' callbacks.
+//!
+//! With the feature `testing` there is `testing::Server`: a ZooKeeper server inside the program, to
+//! try zoolock with, and to test what uses it.
 
 #![warn(missing_docs)]
 
@@ -45,6 +48,8 @@ mod wire;
 #[doc(hidden)]
 pub mod binding;
 pub mod blocking;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use cancel::Cancel;
 pub use config::{Acl, AclEntry, Backoff, LeaseConfirmation, LockOptions, Tls, Wait};
