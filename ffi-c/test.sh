@@ -13,8 +13,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$here")
 target=${CARGO_TARGET_DIR:-$root/target}
 release=$target/release
-programs=(null input mutex async reentrant rwlock close auth fork faults)
-calm_programs=(null input mutex async reentrant rwlock close auth)
+programs=(null input mutex async reentrant rwlock close auth testserver fork faults)
+calm_programs=(null input mutex async reentrant rwlock close auth testserver)
 suites=("$@")
 [ $# -gt 0 ] || suites=(c c-static c-sanitized c-valgrind)
 

@@ -53,7 +53,6 @@ use state::Shared;
 ///
 /// It belongs to the process that started it. In a forked child every method that needs it fails, and dropping it does
 /// nothing: the parent's server goes on.
-#[derive(Debug)]
 pub struct Server {
     /// Leaked in a forked child, whose copies of the locks in it nobody may ever unlock.
     shared: ManuallyDrop<Arc<Shared>>,
@@ -263,6 +262,15 @@ impl Server {
         if self.is_here() {
             self.shared.stop();
         }
+    }
+}
+
+/// Without the model, which is long, and locked in a forked child perhaps.
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("hosts", &self.hosts())
+            .finish_non_exhaustive()
     }
 }
 
