@@ -1,9 +1,8 @@
 //! The listener, with an independent client: the `zookeeper` crate.
 mod common;
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -183,27 +182,4 @@ fn dropping_it_ends_connections_and_frees_the_port() {
     assert!(TcpStream::connect(address).is_err());
     let again = Server::builder().port(address.port()).start().unwrap();
     assert_eq!(again.address(), address);
-}
-
-#[test]
-fn the_program_says_where_it_listens() {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_zoolock-testserver"))
-        .args(["--port", "0", "--until-stdin-ends"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    let mut out = BufReader::new(program.stdout.take().unwrap());
-    out.read_line(&mut line).unwrap();
-    let hosts = line
-        .strip_prefix("{\"hosts\":\"")
-        .and_then(|rest| rest.strip_suffix("\"}\n"))
-        .expect("one line of JSON");
-    assert_eq!(
-        client(hosts).get_children("/", false).unwrap(),
-        ["zookeeper"]
-    );
-    drop(program.stdin.take());
-    assert!(program.wait().unwrap().success());
 }

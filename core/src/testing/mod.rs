@@ -35,7 +35,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 pub use zoolock_testserver::server::ServerSession;
-use zoolock_testserver::server::{self, Gone};
+use zoolock_testserver::server::{self, AcceptError, Gone};
 
 pub use builder::ServerBuilder;
 
@@ -182,16 +182,12 @@ impl Server {
     /// `Unavailable` if the system has no descriptor left for it; `Closed`.
     pub fn accept_connections(&self) -> Result<()> {
         const OPERATION: &str = "accept_connections";
-        let accepted = self.0.accept_connections();
-        accepted.map_err(
-            |error| match error.get_ref().and_then(|e| e.downcast_ref()) {
-                Some(why) => gone(OPERATION)(*why),
-                None => {
-                    let message = format!("cannot listen on {}: {error}", self.address());
-                    Error::new(ErrorKind::Unavailable, OPERATION, message).with_source(error)
-                }
-            },
-        )
+        self.0.accept_connections().map_err(|error| match error {
+            AcceptError::Gone(why) => gone(OPERATION)(why),
+            error => {
+                Error::new(ErrorKind::Unavailable, OPERATION, error.to_string()).with_source(error)
+            }
+        })
     }
 
     /// Ends all connections, frees the port, and returns when the server's threads have ended. Sessions and data are gone then.

@@ -9,7 +9,7 @@
 //!
 //! let server = Server::builder().start()?;
 //! println!("connect to {}", server.hosts());
-//! # Ok::<(), std::io::Error>(())
+//! # Ok::<(), zoolock_testserver::server::StartError>(())
 //! ```
 //!
 //! Faults can be ordered from the test that owns it:
@@ -31,6 +31,7 @@
 //! It uses two threads of its own and two for each connection.
 
 mod builder;
+mod error;
 mod gate;
 mod link;
 mod outbox;
@@ -38,13 +39,13 @@ mod reader;
 mod state;
 
 use std::fmt;
-use std::io;
 use std::mem::ManuallyDrop;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 pub use builder::Builder;
+pub use error::{AcceptError, Gone, StartError};
 
 use crate::model::Cluster;
 use state::Shared;
@@ -71,35 +72,6 @@ pub struct ServerSession {
     pub connected: bool,
     /// The paths of its ephemeral nodes, sorted.
     pub ephemerals: Vec<String>,
-}
-
-/// The server has been stopped, or belongs to another process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Gone {
-    /// By [`Server::stop`].
-    Stopped,
-    /// This process is a forked child of the one that started it.
-    OtherProcess,
-}
-
-impl fmt::Display for Gone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Gone::Stopped => "the test server has been stopped",
-            Gone::OtherProcess => {
-                "the test server belongs to the process that started it, of which this is a fork"
-            }
-        })
-    }
-}
-
-impl std::error::Error for Gone {}
-
-impl From<Gone> for io::Error {
-    fn from(gone: Gone) -> Self {
-        io::Error::new(io::ErrorKind::NotConnected, gone)
-    }
 }
 
 impl Server {
@@ -243,9 +215,11 @@ impl Server {
     /// Opens the port again: clients can connect when it returns.
     ///
     /// # Errors
-    /// The port cannot be opened, which wants a descriptor; or [`Gone`], inside of the error.
-    pub fn accept_connections(&self) -> io::Result<()> {
-        self.running()?.gate.open()
+    /// [`Gone`]; or the port cannot be opened, for want of a descriptor.
+    pub fn accept_connections(&self) -> Result<(), AcceptError> {
+        let gate = &self.running()?.gate;
+        gate.open()
+            .map_err(|error| AcceptError::Listen(gate.address(), error))
     }
 
     /// Looks at the model, or does to it what this type has no method for. The second argument is the model's time.
