@@ -144,13 +144,14 @@ fn within(
 fn listen(address: SocketAddr, settings: Settings, seed: u64) -> io::Result<Server> {
     let gate = Gate::new(address)?;
     let model = Cluster::new(settings, seed);
-    let server = Server::new(Arc::new(Shared::new(model, gate)));
-    state::spawn(&server.shared, "zoolock-testserver-clock", {
-        let shared = server.shared.clone();
+    let shared = Arc::new(Shared::new(model, gate));
+    let server = Server::new(shared.clone());
+    state::spawn(&shared, "zoolock-testserver-clock", {
+        let shared = shared.clone();
         move || shared.run_clock()
     })?;
-    state::spawn(&server.shared, "zoolock-testserver-accept", {
-        let shared = server.shared.clone();
+    state::spawn(&shared, "zoolock-testserver-accept", {
+        let shared = shared.clone();
         move || reader::run_acceptor(&shared)
     })?;
     Ok(server)
