@@ -3,6 +3,7 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
+use zoolock::testing;
 use zoolock_ensemble::{Ensemble, Observer, eventually};
 
 use crate::settings::Server;
@@ -10,18 +11,33 @@ use crate::settings::Server;
 /// A server other than the one that confirmed the last delete may be behind by a moment.
 const SETTLE: Duration = Duration::from_secs(5);
 
-/// Running servers; those that the demo started stop when this is dropped.
+/// Running servers.
 pub(crate) struct Servers {
     /// The connect string for the workers.
     pub(crate) hosts: String,
     /// What they are, for a person.
     pub(crate) described: String,
-    _ensemble: Option<Ensemble>,
+    _started: Started,
+}
+
+/// What the demo itself has started, which stops when this is dropped.
+enum Started {
+    Embedded(#[expect(dead_code, reason = "kept for its drop")] testing::Server),
+    Apache(#[expect(dead_code, reason = "kept for its drop")] Ensemble),
+    Nothing,
 }
 
 impl Servers {
     pub(crate) fn start(server: &Server) -> Result<Servers, String> {
         match server {
+            Server::Embedded => {
+                let server = testing::Server::start().map_err(|error| error.to_string())?;
+                Ok(Servers {
+                    hosts: server.hosts(),
+                    described: String::from("zoolock's embedded test server"),
+                    _started: Started::Embedded(server),
+                })
+            }
             Server::Apache => {
                 let ensemble = Ensemble::builder()
                     .proxied(false)
@@ -30,13 +46,13 @@ impl Servers {
                 Ok(Servers {
                     hosts: ensemble.hosts(),
                     described: format!("Apache ZooKeeper {}", ensemble.version()),
-                    _ensemble: Some(ensemble),
+                    _started: Started::Apache(ensemble),
                 })
             }
             Server::Hosts(hosts) => Ok(Servers {
                 hosts: hosts.clone(),
                 described: String::from("ZooKeeper"),
-                _ensemble: None,
+                _started: Started::Nothing,
             }),
         }
     }
