@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use common::decode::{Message, frames, message, session};
 use common::encode::*;
 use zookeeper::{Acl, CreateMode, WatchedEvent, WatchedEventType, ZkError, ZooKeeper};
-use zoolock_testserver::server::Server;
+use zoolock_testserver::server::{AcceptError, Gone, Server};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -182,4 +182,127 @@ fn dropping_it_ends_connections_and_frees_the_port() {
     assert!(TcpStream::connect(address).is_err());
     let again = Server::builder().port(address.port()).start().unwrap();
     assert_eq!(again.address(), address);
+}
+
+#[test]
+fn a_frozen_session_is_cut_off_and_the_others_are_not() {
+    let server = Server::builder().start().unwrap();
+    let mut raw = Raw::open(&server).unwrap();
+    raw.0.write_all(&connect(0, 30_000, 0, &[0; 16])).unwrap();
+    let old = session(&raw.frame().unwrap());
+    assert_eq!(server.freeze_session(old.id), Ok(true));
+    assert_eq!(server.freeze_session(old.id + 1), Ok(false));
+    raw.ping();
+    // It tries again, one byte at a time.
+    let mut again = Raw::open(&server).unwrap();
+    for byte in connect(0, 30_000, old.id, &old.password) {
+        again.0.write_all(&[byte]).unwrap();
+    }
+    let mut other = Raw::session(&server);
+    other.ping();
+    other.pong();
+    for silent in [&raw, &again] {
+        let soon = Duration::from_millis(100);
+        silent.0.set_read_timeout(Some(soon)).unwrap();
+        assert!((&silent.0).read(&mut [0; 1]).is_err());
+        silent.0.set_read_timeout(Some(PATIENCE)).unwrap();
+    }
+    assert_eq!(server.thaw_session(old.id), Ok(true));
+    assert_eq!(server.thaw_session(old.id), Ok(false));
+    raw.pong();
+    assert_eq!(session(&again.frame().unwrap()).id, old.id);
+    assert_eq!(raw.frame(), None, "the session has moved");
+    again.ping();
+    again.pong();
+}
+
+#[test]
+fn a_frozen_session_expires_and_is_told_when_it_is_thawed() {
+    let server = Server::builder()
+        .tick(Duration::from_millis(50))
+        .start()
+        .unwrap();
+    let mut raw = Raw::open(&server).unwrap();
+    raw.0.write_all(&connect(0, 100, 0, &[0; 16])).unwrap();
+    let old = session(&raw.frame().unwrap());
+    assert_eq!(server.freeze_session(old.id), Ok(true));
+    let start = Instant::now();
+    while !server.sessions().unwrap().is_empty() {
+        assert!(start.elapsed() < PATIENCE);
+        raw.ping();
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(server.freeze_session(old.id), Ok(false));
+    assert_eq!(server.thaw_session(old.id), Ok(true));
+    assert_eq!(raw.frame(), None);
+}
+
+#[test]
+fn one_session_can_be_cut_and_all_can_be_ended() {
+    let server = Server::builder().start().unwrap();
+    let (mut first, mut second) = (Raw::session(&server), Raw::session(&server));
+    let ids: Vec<i64> = server.sessions().unwrap().iter().map(|s| s.id).collect();
+    assert_eq!(server.cut_session(ids[0]), Ok(true));
+    assert_eq!(first.frame(), None);
+    assert_eq!(server.cut_session(ids[0]), Ok(false));
+    second.ping();
+    second.pong();
+    let connected: Vec<bool> = server
+        .sessions()
+        .unwrap()
+        .iter()
+        .map(|session| session.connected)
+        .collect();
+    assert_eq!(connected, [false, true]);
+    assert_eq!(server.expire_all(), Ok(2));
+    assert_eq!(second.frame(), None);
+    assert_eq!(server.expire_all(), Ok(0));
+}
+
+#[test]
+fn a_stopped_server_is_gone_and_can_be_stopped_by_several_threads() {
+    let server = Server::builder().start().unwrap();
+    let mut raw = Raw::session(&server);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                server.stop();
+                assert!(TcpStream::connect(server.address()).is_err());
+            });
+        }
+    });
+    assert_eq!(raw.frame(), None);
+    assert_eq!(server.sessions(), Err(Gone::Stopped));
+    assert_eq!(server.freeze_all(), Err(Gone::Stopped));
+    assert!(matches!(
+        server.accept_connections(),
+        Err(AcceptError::Gone(Gone::Stopped))
+    ));
+    assert!(server.hosts().starts_with("127.0.0.1:"));
+}
+
+#[test]
+fn a_status_says_what_it_is() {
+    let server = Server::builder().start().unwrap();
+    let _session = Raw::session(&server);
+    for word in ["srvr", "stat"] {
+        let said = four_letter_word(&server, word);
+        assert!(
+            said.starts_with("Zookeeper version: 3.9.5-zoolock-testserver"),
+            "{said}"
+        );
+        assert!(said.contains("for development and tests only"), "{said}");
+        assert!(said.contains("\nConnections: 1\n"), "{said}");
+        assert!(said.contains("\nMode: standalone\n"), "{said}");
+    }
+    assert_eq!(four_letter_word(&server, "ruok"), "imok");
+    assert_eq!(four_letter_word(&server, "isro"), "rw");
+}
+
+fn four_letter_word(server: &Server, word: &str) -> String {
+    let mut raw = Raw::open(server).unwrap();
+    raw.0.write_all(word.as_bytes()).unwrap();
+    let mut said = String::new();
+    raw.0.read_to_string(&mut said).unwrap();
+    said
 }
