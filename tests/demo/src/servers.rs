@@ -11,20 +11,14 @@ use crate::settings::Server;
 /// A server other than the one that confirmed the last delete may be behind by a moment.
 const SETTLE: Duration = Duration::from_secs(5);
 
-/// Running servers.
+/// Running servers; those that the demo started stop when this is dropped.
 pub(crate) struct Servers {
     /// The connect string for the workers.
     pub(crate) hosts: String,
     /// What they are, for a person.
     pub(crate) described: String,
-    _started: Started,
-}
-
-/// What the demo itself has started, which stops when this is dropped.
-enum Started {
-    Embedded(#[expect(dead_code, reason = "kept for its drop")] testing::Server),
-    Apache(#[expect(dead_code, reason = "kept for its drop")] Ensemble),
-    Nothing,
+    _embedded: Option<testing::Server>,
+    _ensemble: Option<Ensemble>,
 }
 
 impl Servers {
@@ -35,7 +29,8 @@ impl Servers {
                 Ok(Servers {
                     hosts: server.hosts(),
                     described: String::from("zoolock's embedded test server"),
-                    _started: Started::Embedded(server),
+                    _embedded: Some(server),
+                    _ensemble: None,
                 })
             }
             Server::Apache => {
@@ -46,13 +41,15 @@ impl Servers {
                 Ok(Servers {
                     hosts: ensemble.hosts(),
                     described: format!("Apache ZooKeeper {}", ensemble.version()),
-                    _started: Started::Apache(ensemble),
+                    _embedded: None,
+                    _ensemble: Some(ensemble),
                 })
             }
             Server::Hosts(hosts) => Ok(Servers {
                 hosts: hosts.clone(),
                 described: String::from("ZooKeeper"),
-                _started: Started::Nothing,
+                _embedded: None,
+                _ensemble: None,
             }),
         }
     }
