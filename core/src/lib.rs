@@ -68,3 +68,8 @@ pub use stats::LockStatistics;
 
 /// The version of this library.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Its programs run.
+#[cfg(all(doctest, feature = "testing"))]
+#[doc = include_str!("../../README.md")]
+struct Readme;
