@@ -4,7 +4,7 @@
 
 # Not bash's variable of this name: what follows is handed on as an option.
 SECONDS ?= 10
-SERVER ?= apache
+SERVER ?= embedded
 HOSTS ?=
 ROUNDS ?= 15
 CYCLES ?= 200
@@ -17,7 +17,7 @@ help: ## List these targets
 setup: ## Install and build everything that demo and bench need
 	@scripts/build.sh
 
-demo: ## Rust, C, Python and Node take turns on one lock; SECONDS=10 SERVER=apache, or HOSTS=a:2181,b:2181
+demo: ## Rust, C, Python and Node take turns on one lock; SECONDS=10 SERVER=embedded|apache, or HOSTS=a:2181,b:2181
 	@scripts/demo.sh --seconds '$(SECONDS)' --server '$(SERVER)' --hosts '$(HOSTS)'
 
 test: ## Run all tests, and show which rules of the contract they covered

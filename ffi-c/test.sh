@@ -13,8 +13,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$here")
 target=${CARGO_TARGET_DIR:-$root/target}
 release=$target/release
-programs=(null input mutex async reentrant rwlock close auth fork faults)
-calm_programs=(null input mutex async reentrant rwlock close auth)
+programs=(null input mutex async reentrant rwlock close auth testserver fork faults)
+calm_programs=(null input mutex async reentrant rwlock close auth testserver)
 suites=("$@")
 [ $# -gt 0 ] || suites=(c c-static c-sanitized c-valgrind)
 
@@ -176,12 +176,23 @@ run_examples() {
         example_says 'skipped' scheduled_job busy || true
 }
 
+# The first program in C of the README, with the library and nothing else.
+readmes_program_runs() {
+    awk '/^```c$/ { shown = 1; next } /^```$/ && shown { exit } shown' "$root/README.md" >"$work/readme.c"
+    gcc -std=c11 "${warnings[@]}" -I"$root/include" -o "$work/readme" "$work/readme.c" "${shared_link[@]}"
+    local said
+    said=$(timeout "$limit" "$work/readme")
+    echo "$said"
+    grep -Eqx 'fencing token [0-9]+' <<<"$said"
+}
+
 for suite in "${suites[@]}"; do
     case $suite in
     c)
         check c the_tests_compile compile_tests "$work/shared" -O1 -- "${shared_link[@]}" &&
             run_tests c "$work/shared" "${programs[@]}" --
         run_examples
+        check c the_readmes_program_runs readmes_program_runs || true
         ;;
     c-static)
         check c-static the_tests_compile compile_tests "$work/static" -O1 -- "${static_link[@]}" &&

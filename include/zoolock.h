@@ -304,6 +304,33 @@ typedef struct zoolock_session zoolock_session;
 typedef struct zoolock_session_options zoolock_session_options;
 
 /**
+ * A ZooKeeper server inside the program, for development and tests only: it keeps everything in
+ * memory, does not replicate, knows no TLS and no SASL, and lets everybody in who reaches its port,
+ * by default those on the same machine. Any ZooKeeper client can connect. For any thread.
+ *
+ * No function waits for a client. All but `…_hosts`, `…_stop` and `…_free` are `ZOOLOCK_CLOSED`
+ * after `…_stop`, and in a forked child: the server belongs to the process that started it.
+ *
+ * Libraries built without the feature `testing` do not have the `zoolock_test_*` functions.
+ */
+typedef struct zoolock_test_server zoolock_test_server;
+
+/**
+ * Options of a test server, for `zoolock_test_server_start`; each is left at its default unless
+ * set. Not for two threads at once. May be freed, and changed, once the server is started.
+ *
+ * A setter that is given a bad value answers `ZOOLOCK_INVALID_ARGUMENT`, and so does the start that
+ * uses the options, with a message (R20). Values that only make sense together are checked by the
+ * start.
+ */
+typedef struct zoolock_test_server_options zoolock_test_server_options;
+
+/**
+ * A list of sessions, sorted by id. For any thread.
+ */
+typedef struct zoolock_test_sessions zoolock_test_sessions;
+
+/**
  * A contender as the server shows it: holder or waiter, of this library or another.
  */
 typedef struct {
@@ -382,6 +409,32 @@ typedef struct {
  * should not block.
  */
 typedef void (*zoolock_state_callback)(zoolock_session_state_t state, void *userdata);
+
+/**
+ * A session that a test server has. Everything in it lives as long as the list.
+ */
+typedef struct {
+  /**
+   * Its id, as `zoolock_session_id` tells it.
+   */
+  int64_t id;
+  /**
+   * The session timeout, as negotiated.
+   */
+  int64_t timeout_ms;
+  /**
+   * Whether it has an open connection.
+   */
+  bool connected;
+  /**
+   * The paths of its ephemeral nodes, sorted.
+   */
+  const char *const *ephemerals;
+  /**
+   * How many there are.
+   */
+  size_t ephemeral_count;
+} zoolock_test_session;
 
 #ifdef __cplusplus
 extern "C" {
@@ -982,6 +1035,220 @@ zoolock_status zoolock_session_options_set_tls_check_server_name(zoolock_session
  * text lives as long as the program. Never blocks.
  */
 const char *zoolock_status_name(int32_t status);
+
+/**
+ * Starts a server. `options` may be NULL for the defaults. Clients can connect when it returns, some
+ * milliseconds later. `*server` is the caller's to free.
+ *
+ * Errors: `ZOOLOCK_INVALID_ARGUMENT`; `ZOOLOCK_UNAVAILABLE` if the address or port cannot be bound.
+ */
+zoolock_status zoolock_test_server_start(const zoolock_test_server_options *options,
+                                         zoolock_test_server **server,
+                                         zoolock_error **err);
+
+/**
+ * The connect string, for `zoolock_session_connect`. Lives as long as the handle. NULL if `server`
+ * is NULL. Never blocks.
+ */
+const char *zoolock_test_server_hosts(const zoolock_test_server *server);
+
+/**
+ * The sessions that have not ended. `*sessions` is the caller's to free.
+ *
+ * Errors: `ZOOLOCK_INVALID_ARGUMENT`, `ZOOLOCK_CLOSED`.
+ */
+zoolock_status zoolock_test_server_sessions(const zoolock_test_server *server,
+                                            zoolock_test_sessions **sessions,
+                                            zoolock_error **err);
+
+/**
+ * Ends a session at once, as if it had been silent for its timeout: its locks are free, and its
+ * connection ends. `*found` is whether there was such a session; `found` may be NULL.
+ *
+ * Errors: `ZOOLOCK_INVALID_ARGUMENT`, `ZOOLOCK_CLOSED`.
+ */
+zoolock_status zoolock_test_server_expire_session(const zoolock_test_server *server,
+                                                  int64_t session_id,
+                                                  bool *found,
+                                                  zoolock_error **err);
+
+/**
+ * Ends all sessions. `*count` is how many there were; `count` may be NULL.
+ *
+ * Errors: `ZOOLOCK_INVALID_ARGUMENT`, `ZOOLOCK_CLOSED`.
+ */
+zoolock_status zoolock_test_server_expire_all(const zoolock_test_server *server,
+                                              size_t *count,
+                                              zoolock_error **err);
+
+/**
+ * Ends the connection of a session. The session stays, and its client may come back at once.
+ * `*found` is whether it had one; `found` may be NULL.
+ *
+ * Errors: `ZOOLOCK_INVALID_ARGUMENT`, `ZOOLOCK_CLOSED`.
+ */
+zoolock_status zoolock_test_server_cut_session(const zoolock_test_server *server,
+                                               int64_t session_id,
+                                               bool *found,
+                                               zoolock_error **err);
+
+/**
+ * Ends all connections. Sessions stay, and clients may come back at once. `*count` is how many
+ * connections there were; `count` may be NULL.
+ *
+ * Errors: `ZOOLOCK_INVALID_ARGUMENT`, `ZOOLOCK_CLOSED`.
+ */
+zoolock_status zoolock_test_server_cut_all(const zoolock_test_server *server,
+                                           size_t *count,
+                                           zoolock_error **err);
+
+/**
+ * Cuts a session off: nothing that its client sends is read, nothing is answered, and connections
+ * stay open, later ones too. The session's time runs on, so that it expires. `*found` is whether
+ * there is such a session; `found` may be NULL.
+ *
+ * Errors: `ZOOLOCK_INVALID_ARGUMENT`, `ZOOLOCK_CLOSED`.
+ */
+zoolock_status zoolock_test_server_freeze_session(const zoolock_test_server *server,
+                                                  int64_t session_id,
+                                                  bool *found,
+                                                  zoolock_error **err);
+
+/**
+ * Ends `zoolock_test_server_freeze_session`; what was kept back goes through. `*found` is whether
+ * the session was frozen by that; `found` may be NULL.
+ *
+ * Errors: `ZOOLOCK_INVALID_ARGUMENT`, `ZOOLOCK_CLOSED`.
+ */
+zoolock_status zoolock_test_server_thaw_session(const zoolock_test_server *server,
+                                                int64_t session_id,
+                                                bool *found,
+                                                zoolock_error **err);
+
+/**
+ * Cuts every client off, later ones too: nothing is read and nothing answered, with connections
+ * open. Sessions' time runs on.
+ *
+ * Errors: `ZOOLOCK_INVALID_ARGUMENT`, `ZOOLOCK_CLOSED`.
+ */
+zoolock_status zoolock_test_server_freeze_all(const zoolock_test_server *server,
+                                              zoolock_error **err);
+
+/**
+ * Ends `zoolock_test_server_freeze_all` and every `…_freeze_session`; what was kept back goes
+ * through.
+ *
+ * Errors: `ZOOLOCK_INVALID_ARGUMENT`, `ZOOLOCK_CLOSED`.
+ */
+zoolock_status zoolock_test_server_thaw_all(const zoolock_test_server *server, zoolock_error **err);
+
+/**
+ * Holds back every answer and event from now on for so many milliseconds, at most an hour; 0 ends
+ * that.
+ *
+ * Errors: `ZOOLOCK_INVALID_ARGUMENT`, `ZOOLOCK_CLOSED`.
+ */
+zoolock_status zoolock_test_server_delay_answers(const zoolock_test_server *server,
+                                                 int64_t delay_ms,
+                                                 zoolock_error **err);
+
+/**
+ * Closes the port: new connections are refused. Open ones stay.
+ *
+ * Errors: `ZOOLOCK_INVALID_ARGUMENT`, `ZOOLOCK_CLOSED`.
+ */
+zoolock_status zoolock_test_server_refuse_connections(const zoolock_test_server *server,
+                                                      zoolock_error **err);
+
+/**
+ * Opens the port again: clients can connect when it returns.
+ *
+ * Errors: `ZOOLOCK_INVALID_ARGUMENT`, `ZOOLOCK_CLOSED`; `ZOOLOCK_UNAVAILABLE` if the system has no
+ * descriptor left for it.
+ */
+zoolock_status zoolock_test_server_accept_connections(const zoolock_test_server *server,
+                                                      zoolock_error **err);
+
+/**
+ * Ends all connections, frees the port, and returns when the server's threads have ended: some
+ * milliseconds. Sessions and data are gone then. Stopping again, or in a forked child, does nothing
+ * and is `ZOOLOCK_OK`. The handle has to be freed all the same.
+ *
+ * Errors: `ZOOLOCK_INVALID_ARGUMENT`.
+ */
+zoolock_status zoolock_test_server_stop(const zoolock_test_server *server, zoolock_error **err);
+
+/**
+ * Stops the server, if it runs, and frees the handle. In a forked child it only frees the handle.
+ * NULL is ignored.
+ */
+void zoolock_test_server_free(zoolock_test_server *server);
+
+/**
+ * Options with every default. Never blocks. NULL only if something is broken.
+ */
+zoolock_test_server_options *zoolock_test_server_options_new(void);
+
+/**
+ * Frees options. NULL is ignored. Never blocks.
+ */
+void zoolock_test_server_options_free(zoolock_test_server_options *options);
+
+/**
+ * The address to listen on, an IPv4 or IPv6 address. Default `127.0.0.1`. Anything but a loopback
+ * address lets others in.
+ */
+zoolock_status zoolock_test_server_options_set_address(zoolock_test_server_options *options,
+                                                       const char *address);
+
+/**
+ * The port. Default 0: a free one.
+ */
+zoolock_status zoolock_test_server_options_set_port(zoolock_test_server_options *options,
+                                                    uint16_t port);
+
+/**
+ * ZooKeeper's `tickTime`, in milliseconds: sessions expire in steps of it. From 10 to 60000; default
+ * 500.
+ */
+zoolock_status zoolock_test_server_options_set_tick_ms(zoolock_test_server_options *options,
+                                                       int64_t tick_ms);
+
+/**
+ * The shortest session timeout that clients get, in milliseconds. Default, and least, two ticks (R1).
+ */
+zoolock_status zoolock_test_server_options_set_min_session_timeout_ms(zoolock_test_server_options *options,
+                                                                      int64_t min_session_timeout_ms);
+
+/**
+ * The longest session timeout that clients get, in milliseconds. Default the longest of 60000,
+ * twenty ticks, and the shortest.
+ */
+zoolock_status zoolock_test_server_options_set_max_session_timeout_ms(zoolock_test_server_options *options,
+                                                                      int64_t max_session_timeout_ms);
+
+/**
+ * How often empty containers are removed, in milliseconds. From 1 to a day; default 60000.
+ */
+zoolock_status zoolock_test_server_options_set_container_check_ms(zoolock_test_server_options *options,
+                                                                  int64_t container_check_ms);
+
+/**
+ * How many there are; 0 if `sessions` is NULL. Never blocks.
+ */
+size_t zoolock_test_sessions_count(const zoolock_test_sessions *sessions);
+
+/**
+ * The session at `index`, counted from 0; it lives as long as the list. NULL if there is none, or
+ * `sessions` is NULL. Never blocks.
+ */
+const zoolock_test_session *zoolock_test_sessions_get(const zoolock_test_sessions *sessions,
+                                                      size_t index);
+
+/**
+ * Frees a list. NULL is ignored. Never blocks.
+ */
+void zoolock_test_sessions_free(zoolock_test_sessions *sessions);
 
 /**
  * The version of this library, such as `"1.2.3"`. The text lives as long as the program. Never

@@ -1,11 +1,16 @@
 #!/usr/bin/env bash
-# Builds what the demo and the benchmark run, in every language; quick when nothing has changed.
+# Builds what the demo and the benchmark run, in every language; quick when nothing has changed. With --without-java all
+# but what starting a real ZooKeeper server needs, and the benchmark.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 
-scripts/tools.sh
-cargo build --release -p zoolock-ensemble -p zoolock-c -p zoolock-demo -p zoolock-bench
-"$TARGET/release/ensemble" setup
+scripts/tools.sh "$@"
+if [ "${1-}" = --without-java ]; then
+    cargo build --release -p zoolock-c -p zoolock-demo
+else
+    cargo build --release -p zoolock-ensemble -p zoolock-c -p zoolock-demo -p zoolock-bench
+    "$TARGET/release/ensemble" setup
+fi
 
 # C: linked to the shared library where it was built.
 compile() { # OUTPUT SOURCE
@@ -20,7 +25,7 @@ stale() { # STAMP SOURCE…
     shift
     [ ! -e "$stamp" ] || [ -n "$(find "$@" -type f -newer "$stamp" -not -path '*/__pycache__/*' -print -quit)" ]
 }
-shared=(Cargo.toml Cargo.lock core/Cargo.toml core/src)
+shared=(Cargo.toml Cargo.lock {core,testserver}/{Cargo.toml,src})
 
 # Python: the wheel, in py/.venv. The file finds its own place by the name that it was run under.
 if stale "$VENV/built" "${shared[@]}" py/{env.sh,Cargo.toml,pyproject.toml,src,python,tests/requirements.txt}; then

@@ -29,7 +29,7 @@ crate() { # PACKAGE
     local name=$1 before status
     before=$(lines)
     echo "== $name"
-    cargo test --no-fail-fast -p "$name" </dev/null | tee "$outputs/$name"
+    cargo test --no-fail-fast --all-features -p "$name" </dev/null | tee "$outputs/$name"
     status=${PIPESTATUS[0]}
     scripts/report.py libtest "$name" "$outputs/$name" "$ZOOLOCK_TEST_REPORT"
     scripts/report.py check "$name" "$status" "$outputs/$name" "$ZOOLOCK_TEST_REPORT" "$before"

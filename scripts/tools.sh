@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Sees to the tools that building and testing need: installs what is missing where it may (Debian, as root), and says
-# what is missing where it may not.
+# what is missing where it may not. With --without-java all but what starting a real ZooKeeper server needs.
 set -euo pipefail
 
 missing=()
@@ -13,8 +13,10 @@ need build-essential sh -c 'cc --version && c++ --version && make --version'
 need python3 python3 --version
 # A virtual environment needs more than the interpreter on Debian.
 need python3-venv python3 -c 'import venv, ensurepip'
-need default-jdk-headless sh -c 'javac -version && java -version'
-need maven mvn -v
+if [ "${1-}" != --without-java ]; then
+    need default-jdk-headless sh -c 'javac -version && java -version'
+    need maven mvn -v
+fi
 if ! command -v node >/dev/null; then missing+=(nodejs npm); fi
 
 if [ ${#missing[@]} -gt 0 ]; then

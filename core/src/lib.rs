@@ -7,6 +7,9 @@
 //!
 //! The API is asynchronous under any executor, and synchronous in [`blocking`]. One background
 //! thread of a process serves all its sessions, another runs users' callbacks.
+//!
+//! With the feature `testing` there is `testing::Server`: a ZooKeeper server inside the program, to
+//! try zoolock with, and to test what uses it.
 
 #![warn(missing_docs)]
 
@@ -52,6 +55,8 @@ mod wire;
 #[doc(hidden)]
 pub mod binding;
 pub mod blocking;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use cancel::Cancel;
 pub use config::{Acl, AclEntry, Backoff, LeaseConfirmation, LockOptions, Tls, Wait};
@@ -70,3 +75,8 @@ pub use stats::LockStatistics;
 
 /// The version of this library.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Its programs run.
+#[cfg(all(doctest, feature = "testing"))]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -20,6 +20,7 @@ mod contenders;
 mod error;
 mod guard;
 mod lock_options;
+mod milliseconds;
 mod mistakes;
 mod mutex;
 mod owner;
@@ -33,5 +34,11 @@ mod session_tls;
 mod state;
 mod statistics;
 mod status;
+#[cfg(feature = "testing")]
+mod test_server;
+#[cfg(feature = "testing")]
+mod test_server_options;
+#[cfg(feature = "testing")]
+mod test_sessions;
 mod text;
 mod version;

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
-use zoolock_core::{Error, ErrorKind, Result, Session, SessionBuilder, SessionState, Wait};
+use zoolock_core::{Result, Session, SessionBuilder, Wait};
 
 use crate::boundary::{boundary, call};
 use crate::callback::{Callback, zoolock_state_callback};

@@ -1,12 +1,12 @@
 //! Options of a session.
 
 use std::ffi::c_char;
-use std::time::Duration;
 
-use zoolock_core::{Acl, Backoff, Error, LeaseConfirmation, Result, SessionBuilder, Tls, binding};
+use zoolock_core::{Acl, Backoff, Error, LeaseConfirmation, Result, SessionBuilder, Tls};
 
 use crate::acl;
 use crate::boundary::boundary;
+use crate::milliseconds::milliseconds;
 use crate::mistakes::{Mistakes, Options, set};
 use crate::pointer::{self, hand_out};
 use crate::status::zoolock_status;
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn zoolock_session_options_set_session_timeout_ms(
     let option = "session_timeout_ms";
     let change = |options: &mut zoolock_session_options| {
         options.mistakes.forget(option);
-        let timeout = milliseconds(option, session_timeout_ms)?;
+        let timeout = milliseconds("set", option, session_timeout_ms)?;
         options.change(|builder| builder.session_timeout(timeout));
         Ok(())
     };
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn zoolock_session_options_set_connect_timeout_ms(
     let option = "connect_timeout_ms";
     let change = |options: &mut zoolock_session_options| {
         options.mistakes.forget(option);
-        let timeout = milliseconds(option, connect_timeout_ms)?;
+        let timeout = milliseconds("set", option, connect_timeout_ms)?;
         options.change(|builder| builder.connect_timeout(timeout));
         Ok(())
     };
@@ -221,8 +221,8 @@ pub unsafe extern "C" fn zoolock_session_options_set_backoff_exponential(
     let change = |options: &mut zoolock_session_options| {
         options.mistakes.forget("backoff");
         let backoff = Backoff::Exponential {
-            base: milliseconds("backoff base_ms", base_ms)?,
-            max: milliseconds("backoff max_ms", max_ms)?,
+            base: milliseconds("set", "backoff base_ms", base_ms)?,
+            max: milliseconds("set", "backoff max_ms", max_ms)?,
             retries: rounds(retries)?,
         };
         options.change(|builder| builder.backoff(backoff));
@@ -243,7 +243,7 @@ pub unsafe extern "C" fn zoolock_session_options_set_backoff_fixed(
     let change = |options: &mut zoolock_session_options| {
         options.mistakes.forget("backoff");
         let backoff = Backoff::Fixed {
-            delay: milliseconds("backoff delay_ms", delay_ms)?,
+            delay: milliseconds("set", "backoff delay_ms", delay_ms)?,
             retries: rounds(retries)?,
         };
         options.change(|builder| builder.backoff(backoff));
@@ -281,14 +281,6 @@ fn replace_acl(options: &mut zoolock_session_options, acl: Acl) -> Result<()> {
     options.mistakes.forget("acl");
     options.acl = Some(acl);
     Ok(())
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "what is not exact is over ten years"
-)]
-fn milliseconds(argument: &str, value: i64) -> Result<Duration> {
-    binding::millis("set", argument, value as f64)
 }
 
 fn rounds(retries: i32) -> Result<Option<u32>> {

@@ -298,6 +298,33 @@ static void r17_a_process_exits_from_a_callback(void)
     CHECK_INT(0, control_children(path));
 }
 
+static void r18_a_child_leaves_its_parents_test_server_alone(void)
+{
+    zoolock_test_server *server = NULL;
+    CHECK_OK(zoolock_test_server_start(NULL, &server, &err), err);
+    zoolock_session *session = NULL;
+    zoolock_session_options *options = session_options();
+    CHECK_OK(zoolock_session_connect(zoolock_test_server_hosts(server), options, &session, &err),
+             err);
+    zoolock_session_options_free(options);
+    zoolock_mutex *mutex = new_mutex(session, "/locks/a");
+    zoolock_guard *guard = lock_mutex(mutex);
+    pid_t child = start_child();
+    if (child == 0) {
+        CHECK_ERROR(ZOOLOCK_CLOSED, "belongs to the process that started it",
+                    zoolock_test_server_expire_all(server, NULL, &err), err);
+        CHECK_OK(zoolock_test_server_stop(server, &err), err);
+        zoolock_test_server_free(server);
+        exit(0);
+    }
+    await_child(child);
+    CHECK_OK(zoolock_guard_ensure_held(guard, &err), err);
+    release(guard);
+    zoolock_mutex_free(mutex);
+    end_session(session);
+    zoolock_test_server_free(server);
+}
+
 static const struct test tests[] = {
     TEST(r18_an_inherited_guard_is_lost_and_the_parents_is_not),
     TEST(r18_inherited_session_and_lock_open_a_session_of_the_childs_own),
@@ -308,6 +335,7 @@ static const struct test tests[] = {
     TEST(r17_a_process_that_exits_frees_its_locks_at_once),
     TEST(r17_a_process_exits_in_the_midst_of_waiting_calls),
     TEST(r17_a_process_exits_from_a_callback),
+    TEST(r18_a_child_leaves_its_parents_test_server_alone),
 };
 
 HARNESS_MAIN(tests)

@@ -251,6 +251,61 @@ static void r20_null_cancel_and_contenders(void)
     zoolock_contenders_free(NULL);
 }
 
+static void r20_null_test_server_arguments(void)
+{
+    zoolock_test_server *server = NULL;
+    zoolock_test_sessions *sessions = NULL;
+    bool found = true;
+    size_t count = 1;
+    IS_NULL("server", zoolock_test_server_start(NULL, NULL, &err));
+    CHECK(zoolock_test_server_hosts(NULL) == NULL);
+    IS_NULL("server", zoolock_test_server_sessions(NULL, &sessions, &err));
+    IS_NULL("server", zoolock_test_server_expire_session(NULL, 1, &found, &err));
+    CHECK(!found);
+    IS_NULL("server", zoolock_test_server_expire_all(NULL, &count, &err));
+    CHECK_INT(0, count);
+    IS_NULL("server", zoolock_test_server_cut_session(NULL, 1, &found, &err));
+    IS_NULL("server", zoolock_test_server_cut_all(NULL, &count, &err));
+    IS_NULL("server", zoolock_test_server_freeze_session(NULL, 1, &found, &err));
+    IS_NULL("server", zoolock_test_server_thaw_session(NULL, 1, &found, &err));
+    IS_NULL("server", zoolock_test_server_freeze_all(NULL, &err));
+    IS_NULL("server", zoolock_test_server_thaw_all(NULL, &err));
+    IS_NULL("server", zoolock_test_server_delay_answers(NULL, 0, &err));
+    IS_NULL("server", zoolock_test_server_refuse_connections(NULL, &err));
+    IS_NULL("server", zoolock_test_server_accept_connections(NULL, &err));
+    IS_NULL("server", zoolock_test_server_stop(NULL, &err));
+    zoolock_test_server_free(NULL);
+    CHECK_OK(zoolock_test_server_start(NULL, &server, &err), err);
+    IS_NULL("sessions", zoolock_test_server_sessions(server, NULL, &err));
+    CHECK_OK(zoolock_test_server_expire_session(server, 1, NULL, &err), err);
+    CHECK_OK(zoolock_test_server_expire_all(server, NULL, &err), err);
+    CHECK_OK(zoolock_test_server_cut_session(server, 1, NULL, &err), err);
+    CHECK_OK(zoolock_test_server_cut_all(server, NULL, &err), err);
+    CHECK_OK(zoolock_test_server_freeze_session(server, 1, NULL, &err), err);
+    CHECK_OK(zoolock_test_server_thaw_session(server, 1, NULL, &err), err);
+    CHECK_INT(ZOOLOCK_OK, zoolock_test_server_stop(server, NULL));
+    zoolock_test_server_free(server);
+    CHECK_INT(0, zoolock_test_sessions_count(NULL));
+    CHECK(zoolock_test_sessions_get(NULL, 0) == NULL);
+    zoolock_test_sessions_free(NULL);
+}
+
+static void r20_null_test_server_options(void)
+{
+    REFUSED(zoolock_test_server_options_set_address(NULL, "127.0.0.1"));
+    REFUSED(zoolock_test_server_options_set_port(NULL, 1));
+    REFUSED(zoolock_test_server_options_set_tick_ms(NULL, 100));
+    REFUSED(zoolock_test_server_options_set_min_session_timeout_ms(NULL, 1000));
+    REFUSED(zoolock_test_server_options_set_max_session_timeout_ms(NULL, 1000));
+    REFUSED(zoolock_test_server_options_set_container_check_ms(NULL, 1000));
+    zoolock_test_server_options_free(NULL);
+    zoolock_test_server_options *options = zoolock_test_server_options_new();
+    zoolock_test_server *server = NULL;
+    REFUSED(zoolock_test_server_options_set_address(options, NULL));
+    IS_NULL("address", zoolock_test_server_start(options, &server, &err));
+    zoolock_test_server_options_free(options);
+}
+
 static void null_error_and_names(void)
 {
     REFUSED(zoolock_error_status(NULL));
@@ -301,6 +356,8 @@ static const struct test tests[] = {
     TEST(r20_null_rwlock_arguments),
     TEST(r20_null_guard_arguments),
     TEST(r20_null_cancel_and_contenders),
+    TEST(r20_null_test_server_arguments),
+    TEST(r20_null_test_server_options),
     TEST(null_error_and_names),
     TEST(r20_err_may_be_null),
 };

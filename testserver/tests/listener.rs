@@ -1,16 +1,15 @@
 //! The listener, with an independent client: the `zookeeper` crate.
 mod common;
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use common::decode::{Message, frames, message, session};
 use common::encode::*;
 use zookeeper::{Acl, CreateMode, WatchedEvent, WatchedEventType, ZkError, ZooKeeper};
-use zoolock_testserver::server::Server;
+use zoolock_testserver::server::{AcceptError, Gone, Server};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -48,7 +47,7 @@ fn an_independent_client_can_do_what_locks_do() {
     assert_eq!(a.get_data("/none", false).unwrap_err(), ZkError::NoNode);
     b.close().unwrap();
     assert!(a.get_children("/locks", false).unwrap().is_empty());
-    assert_eq!(server.sessions().len(), 1);
+    assert_eq!(server.sessions().unwrap().len(), 1);
 }
 
 /// A connection of bytes.
@@ -101,8 +100,8 @@ fn an_expired_session_is_over() {
     let mut raw = Raw::open(&server).unwrap();
     raw.0.write_all(&connect(0, 2_000, 0, &[0; 16])).unwrap();
     let old = session(&raw.frame().unwrap());
-    assert!(server.expire(old.id));
-    assert!(!server.expire(old.id));
+    assert!(server.expire_session(old.id).unwrap());
+    assert!(!server.expire_session(old.id).unwrap());
     assert_eq!(raw.frame(), None);
     let mut raw = Raw::open(&server).unwrap();
     raw.0
@@ -119,27 +118,27 @@ fn sessions_expire_by_themselves() {
         .start()
         .unwrap();
     let mut raw = Raw::session(&server);
-    assert_eq!(server.sessions().len(), 1);
+    assert_eq!(server.sessions().unwrap().len(), 1);
     assert_eq!(
         raw.frame(),
         None,
         "closed when the silence has lasted too long"
     );
-    assert!(server.sessions().is_empty());
+    assert!(server.sessions().unwrap().is_empty());
 }
 
 #[test]
 fn frozen_connections_stay_open_and_are_answered_when_thawed() {
     let server = Server::builder().start().unwrap();
     let mut raw = Raw::session(&server);
-    server.freeze();
+    server.freeze_all().unwrap();
     raw.ping();
     raw.0
         .set_read_timeout(Some(Duration::from_millis(100)))
         .unwrap();
     assert!(raw.0.read(&mut [0; 1]).is_err());
     raw.0.set_read_timeout(Some(PATIENCE)).unwrap();
-    server.thaw();
+    server.thaw_all().unwrap();
     raw.pong();
 }
 
@@ -147,12 +146,12 @@ fn frozen_connections_stay_open_and_are_answered_when_thawed() {
 fn delayed_answers_come_later() {
     let server = Server::builder().start().unwrap();
     let mut raw = Raw::session(&server);
-    server.delay(Duration::from_millis(60));
+    server.delay_answers(Duration::from_millis(60)).unwrap();
     let start = Instant::now();
     raw.ping();
     raw.pong();
-    assert!(start.elapsed() >= Duration::from_millis(120));
-    server.delay(Duration::ZERO);
+    assert!(start.elapsed() >= Duration::from_millis(60));
+    server.delay_answers(Duration::ZERO).unwrap();
     raw.ping();
     raw.pong();
 }
@@ -161,16 +160,16 @@ fn delayed_answers_come_later() {
 fn cut_connections_end_and_refused_ones_do_not_begin() {
     let server = Server::builder().start().unwrap();
     let mut raw = Raw::session(&server);
-    server.refuse();
+    server.refuse_connections().unwrap();
     raw.ping();
     raw.pong();
     assert!(Raw::open(&server).is_err());
-    server.cut();
+    assert_eq!(server.cut_all(), Ok(1));
     assert_eq!(raw.frame(), None);
-    assert_eq!(server.sessions().len(), 1);
-    server.accept();
+    assert_eq!(server.sessions().unwrap().len(), 1);
+    server.accept_connections().unwrap();
     Raw::session(&server);
-    assert_eq!(server.sessions().len(), 2);
+    assert_eq!(server.sessions().unwrap().len(), 2);
 }
 
 #[test]
@@ -181,29 +180,129 @@ fn dropping_it_ends_connections_and_frees_the_port() {
     drop(server);
     assert_eq!(raw.frame(), None);
     assert!(TcpStream::connect(address).is_err());
-    let again = Server::builder().address(address).start().unwrap();
+    let again = Server::builder().port(address.port()).start().unwrap();
     assert_eq!(again.address(), address);
 }
 
 #[test]
-fn the_program_says_where_it_listens() {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_zoolock-testserver"))
-        .args(["--port", "0", "--until-stdin-ends"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
+fn a_frozen_session_is_cut_off_and_the_others_are_not() {
+    let server = Server::builder().start().unwrap();
+    let mut raw = Raw::open(&server).unwrap();
+    raw.0.write_all(&connect(0, 30_000, 0, &[0; 16])).unwrap();
+    let old = session(&raw.frame().unwrap());
+    assert_eq!(server.freeze_session(old.id), Ok(true));
+    assert_eq!(server.freeze_session(old.id + 1), Ok(false));
+    raw.ping();
+    // It tries again, one byte at a time.
+    let mut again = Raw::open(&server).unwrap();
+    for byte in connect(0, 30_000, old.id, &old.password) {
+        again.0.write_all(&[byte]).unwrap();
+    }
+    let mut other = Raw::session(&server);
+    other.ping();
+    other.pong();
+    for silent in [&raw, &again] {
+        let soon = Duration::from_millis(100);
+        silent.0.set_read_timeout(Some(soon)).unwrap();
+        assert!((&silent.0).read(&mut [0; 1]).is_err());
+        silent.0.set_read_timeout(Some(PATIENCE)).unwrap();
+    }
+    assert_eq!(server.thaw_session(old.id), Ok(true));
+    assert_eq!(server.thaw_session(old.id), Ok(false));
+    raw.pong();
+    assert_eq!(session(&again.frame().unwrap()).id, old.id);
+    assert_eq!(raw.frame(), None, "the session has moved");
+    again.ping();
+    again.pong();
+}
+
+#[test]
+fn a_frozen_session_expires_and_is_told_when_it_is_thawed() {
+    let server = Server::builder()
+        .tick(Duration::from_millis(50))
+        .start()
         .unwrap();
-    let mut line = String::new();
-    let mut out = BufReader::new(program.stdout.take().unwrap());
-    out.read_line(&mut line).unwrap();
-    let hosts = line
-        .strip_prefix("{\"hosts\":\"")
-        .and_then(|rest| rest.strip_suffix("\"}\n"))
-        .expect("one line of JSON");
-    assert_eq!(
-        client(hosts).get_children("/", false).unwrap(),
-        ["zookeeper"]
-    );
-    drop(program.stdin.take());
-    assert!(program.wait().unwrap().success());
+    let mut raw = Raw::open(&server).unwrap();
+    raw.0.write_all(&connect(0, 100, 0, &[0; 16])).unwrap();
+    let old = session(&raw.frame().unwrap());
+    assert_eq!(server.freeze_session(old.id), Ok(true));
+    let start = Instant::now();
+    while !server.sessions().unwrap().is_empty() {
+        assert!(start.elapsed() < PATIENCE);
+        raw.ping();
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(server.freeze_session(old.id), Ok(false));
+    assert_eq!(server.thaw_session(old.id), Ok(true));
+    assert_eq!(raw.frame(), None);
+}
+
+#[test]
+fn one_session_can_be_cut_and_all_can_be_ended() {
+    let server = Server::builder().start().unwrap();
+    let (mut first, mut second) = (Raw::session(&server), Raw::session(&server));
+    let ids: Vec<i64> = server.sessions().unwrap().iter().map(|s| s.id).collect();
+    assert_eq!(server.cut_session(ids[0]), Ok(true));
+    assert_eq!(first.frame(), None);
+    assert_eq!(server.cut_session(ids[0]), Ok(false));
+    second.ping();
+    second.pong();
+    let connected: Vec<bool> = server
+        .sessions()
+        .unwrap()
+        .iter()
+        .map(|session| session.connected)
+        .collect();
+    assert_eq!(connected, [false, true]);
+    assert_eq!(server.expire_all(), Ok(2));
+    assert_eq!(second.frame(), None);
+    assert_eq!(server.expire_all(), Ok(0));
+}
+
+#[test]
+fn a_stopped_server_is_gone_and_can_be_stopped_by_several_threads() {
+    let server = Server::builder().start().unwrap();
+    let mut raw = Raw::session(&server);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                server.stop();
+                assert!(TcpStream::connect(server.address()).is_err());
+            });
+        }
+    });
+    assert_eq!(raw.frame(), None);
+    assert_eq!(server.sessions(), Err(Gone::Stopped));
+    assert_eq!(server.freeze_all(), Err(Gone::Stopped));
+    assert!(matches!(
+        server.accept_connections(),
+        Err(AcceptError::Gone(Gone::Stopped))
+    ));
+    assert!(server.hosts().starts_with("127.0.0.1:"));
+}
+
+#[test]
+fn a_status_says_what_it_is() {
+    let server = Server::builder().start().unwrap();
+    let _session = Raw::session(&server);
+    for word in ["srvr", "stat"] {
+        let said = four_letter_word(&server, word);
+        assert!(
+            said.starts_with("Zookeeper version: 3.9.5-zoolock-testserver"),
+            "{said}"
+        );
+        assert!(said.contains("for development and tests only"), "{said}");
+        assert!(said.contains("\nConnections: 1\n"), "{said}");
+        assert!(said.contains("\nMode: standalone\n"), "{said}");
+    }
+    assert_eq!(four_letter_word(&server, "ruok"), "imok");
+    assert_eq!(four_letter_word(&server, "isro"), "rw");
+}
+
+fn four_letter_word(server: &Server, word: &str) -> String {
+    let mut raw = Raw::open(server).unwrap();
+    raw.0.write_all(word.as_bytes()).unwrap();
+    let mut said = String::new();
+    raw.0.read_to_string(&mut said).unwrap();
+    said
 }

@@ -38,7 +38,7 @@ fn a_lock_excludes_and_is_handed_over() {
     reader.read().lock().unwrap().release().unwrap();
     a.close().unwrap();
     b.close().unwrap();
-    assert!(server.sessions().is_empty());
+    assert!(server.sessions().unwrap().is_empty());
 }
 
 #[test]
@@ -47,15 +47,15 @@ fn a_lock_is_lost_with_its_session_and_kept_over_a_cut() {
     let a = session(&server);
     let mutex = a.mutex("/locks/order").unwrap();
     let held = mutex.lock().unwrap();
-    server.cut();
+    assert_eq!(server.cut_all(), Ok(1));
     assert_eq!(
         mutex.contenders().unwrap().len(),
         1,
         "over a new connection"
     );
     assert!(held.is_held());
-    let id = server.sessions()[0].id;
-    assert!(server.expire(id));
+    let id = a.as_async().session_id();
+    assert_eq!(server.expire_session(id), Ok(true));
     assert!(held.wait_lost(Some(PATIENCE)));
     assert!(!held.is_held());
     assert_eq!(held.release().unwrap_err().kind(), ErrorKind::LockLost);
@@ -69,9 +69,9 @@ fn a_frozen_server_ends_the_lease_and_not_the_caller() {
     let server = Server::builder().start().unwrap();
     let a = session(&server);
     let held = a.mutex("/locks/order").unwrap().lock().unwrap();
-    server.freeze();
+    server.freeze_all().unwrap();
     assert!(held.wait_lost(Some(PATIENCE)));
-    server.thaw();
+    server.thaw_all().unwrap();
     let again = a
         .mutex("/locks/order")
         .unwrap()

@@ -1,4 +1,5 @@
-//! Four workers, in Rust, C, Python and Node, take turns on one lock against a real ZooKeeper server, and are watched.
+//! Four workers, in Rust, C, Python and Node, take turns on one lock, and are watched: on the server that zoolock carries for tests,
+//! on a real ZooKeeper server, or on servers of the user's.
 //!
 //! Succeeds only if holds never overlapped (by the workers' own clocks, and by a file that only the holder may have),
 //! tokens rose from grant to grant, every language got the lock, and an independent client sees no contender left.

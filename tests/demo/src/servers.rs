@@ -3,6 +3,7 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
+use zoolock::testing;
 use zoolock_ensemble::{Ensemble, Observer, eventually};
 
 use crate::settings::Server;
@@ -16,12 +17,22 @@ pub(crate) struct Servers {
     pub(crate) hosts: String,
     /// What they are, for a person.
     pub(crate) described: String,
+    _embedded: Option<testing::Server>,
     _ensemble: Option<Ensemble>,
 }
 
 impl Servers {
     pub(crate) fn start(server: &Server) -> Result<Servers, String> {
         match server {
+            Server::Embedded => {
+                let server = testing::Server::start().map_err(|error| error.to_string())?;
+                Ok(Servers {
+                    hosts: server.hosts(),
+                    described: String::from("zoolock's embedded test server"),
+                    _embedded: Some(server),
+                    _ensemble: None,
+                })
+            }
             Server::Apache => {
                 let ensemble = Ensemble::builder()
                     .proxied(false)
@@ -30,12 +41,14 @@ impl Servers {
                 Ok(Servers {
                     hosts: ensemble.hosts(),
                     described: format!("Apache ZooKeeper {}", ensemble.version()),
+                    _embedded: None,
                     _ensemble: Some(ensemble),
                 })
             }
             Server::Hosts(hosts) => Ok(Servers {
                 hosts: hosts.clone(),
                 described: String::from("ZooKeeper"),
+                _embedded: None,
                 _ensemble: None,
             }),
         }

@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use crate::language::Language;
 
-pub(crate) const USAGE: &str = "usage: demo [--server apache] [--hosts HOST:PORT,…] [--seconds N] \
+pub(crate) const USAGE: &str = "usage: demo [--server embedded|apache] [--hosts HOST:PORT,…] [--seconds N] \
 --c PROGRAM --python INTERPRETER --node INTERPRETER --workers FOLDER";
 
 /// Where the locks live.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Server {
-    /// A server that the demo starts and stops.
+    /// A server inside the demo.
+    Embedded,
+    /// A real server that the demo starts and stops.
     Apache,
     /// Servers of the user's.
     Hosts(String),
@@ -31,7 +33,7 @@ pub(crate) struct Settings {
 impl Settings {
     pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Settings, String> {
         let mut args = args.into_iter();
-        let (mut server, mut hosts, mut seconds) = (String::from("apache"), String::new(), 10);
+        let (mut server, mut hosts, mut seconds) = (String::from("embedded"), String::new(), 10);
         let (mut c, mut python, mut node, mut workers) = (None, None, None, None);
         while let Some(option) = args.next() {
             let value = args
@@ -48,16 +50,20 @@ impl Settings {
                 _ => return Err(format!("{option} is not known; {USAGE}")),
             }
         }
-        if server != "apache" {
-            return Err(format!(
-                "SERVER={server} is not known: the demo can start `apache` only; \
-                 to use servers of your own say HOSTS=host:port,host:port"
-            ));
-        }
+        let server = match server.as_str() {
+            "embedded" => Server::Embedded,
+            "apache" => Server::Apache,
+            _ => {
+                return Err(format!(
+                    "SERVER={server} is not known: the demo can start `embedded` or `apache`; \
+                     to use servers of your own say HOSTS=host:port,host:port"
+                ));
+            }
+        };
         let lacks = |option: &str| format!("{option} is missing; {USAGE}");
         Ok(Settings {
             server: if hosts.is_empty() {
-                Server::Apache
+                server
             } else {
                 Server::Hosts(hosts)
             },
@@ -103,9 +109,9 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_are_apache_and_ten_seconds() {
+    fn the_defaults_are_the_embedded_server_and_ten_seconds() {
         let settings = parse(&[]).unwrap();
-        assert_eq!(settings.server, Server::Apache);
+        assert_eq!(settings.server, Server::Embedded);
         assert_eq!(settings.time, Duration::from_secs(10));
         assert_eq!(parse(&["--hosts", ""]).unwrap(), settings);
     }
@@ -115,6 +121,10 @@ mod tests {
         let settings = parse(&["--hosts", "a:2181,b:2181", "--seconds", "3"]).unwrap();
         assert_eq!(settings.server, Server::Hosts("a:2181,b:2181".into()));
         assert_eq!(settings.time, Duration::from_secs(3));
+        assert_eq!(
+            parse(&["--server", "apache"]).unwrap().server,
+            Server::Apache
+        );
     }
 
     #[test]

@@ -130,6 +130,17 @@ impl Database {
         self.nodes.len()
     }
 
+    /// How many nodes there are below one, at any depth.
+    pub(crate) fn descendants(&self, path: &str) -> i32 {
+        let below = format!("{}/", path.trim_end_matches('/'));
+        let nodes = self.nodes.range(below.clone()..);
+        let count = nodes
+            .take_while(|(path, _)| path.starts_with(&below))
+            .filter(|(path, _)| **path != below)
+            .count();
+        i32::try_from(count).unwrap_or(i32::MAX)
+    }
+
     pub(crate) fn ephemerals(&self, session: i64) -> impl Iterator<Item = &String> {
         self.ephemerals.get(&session).into_iter().flatten()
     }

@@ -3,6 +3,7 @@
 use super::acl::Id;
 use super::connection::{Phase, Waiting};
 use super::digest;
+use super::four_letter::is_four_letter_word;
 use super::server::{Role, Task, ToLeader, Work};
 use super::txn::Origin;
 use super::{Cluster, ConnectionId, Version};
@@ -160,47 +161,4 @@ impl Cluster {
             self.close(id);
         }
     }
-
-    fn four_letter_word(&mut self, id: ConnectionId, word: [u8; LENGTH]) {
-        let Some(connection) = self.connections.get(&id) else {
-            return;
-        };
-        let text = match &word {
-            b"ruok" => "imok".to_owned(),
-            b"srvr" => self.status(connection.server),
-            word => {
-                let word = String::from_utf8_lossy(word);
-                format!("{word} is not executed because it is not in the whitelist.\n")
-            }
-        };
-        self.send(id, text.into_bytes());
-        self.close(id);
-    }
-
-    fn status(&self, server: usize) -> String {
-        let server = &self.servers[server];
-        let mode = match &server.role {
-            Role::Leading(_) if self.settings.servers == 1 => "standalone",
-            Role::Leading(_) => "leader",
-            Role::Following(_) => "follower",
-            Role::Looking { .. } | Role::Stopped => {
-                return "This ZooKeeper instance is not currently serving requests\n".to_owned();
-            }
-        };
-        format!(
-            "Zookeeper version: 3.9.5-zoolock-testserver\nLatency min/avg/max: 0/0.0/0\nReceived: 0\nSent: 0\n\
-             Connections: {}\nOutstanding: 0\nZxid: 0x{:x}\nMode: {mode}\nNode count: {}\n",
-            server.attached.len(),
-            server.database.zxid,
-            server.database.node_count(),
-        )
-    }
-}
-
-fn is_four_letter_word(word: [u8; LENGTH]) -> bool {
-    const WORDS: [&[u8; LENGTH]; 18] = [
-        b"conf", b"cons", b"crst", b"dirs", b"dump", b"envi", b"gtmk", b"hash", b"isro", b"mntr",
-        b"ruok", b"srst", b"srvr", b"stat", b"stmk", b"wchc", b"wchp", b"wchs",
-    ];
-    WORDS.contains(&&word)
 }

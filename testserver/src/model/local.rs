@@ -163,6 +163,25 @@ impl Cluster {
                 }
             }
             Request::SetWatches(watches) => self.set_watches(id, server, &watches),
+            Request::GetEphemerals { prefix } => {
+                let prefix = prefix.unwrap_or_default();
+                let session = self.connections.get(&id).map_or(0, |client| client.session);
+                let owned = here.database.ephemerals(session);
+                let wanted: Vec<&str> = owned
+                    .map(String::as_str)
+                    .filter(|path| path.starts_with(&prefix))
+                    .collect();
+                reply.strings(wanted.into_iter());
+            }
+            Request::GetAllChildrenNumber { path } => {
+                let path = path.ok_or(Code::MARSHALLING_ERROR)?;
+                let node = here.database.node(&path).ok_or(Code::NO_NODE)?;
+                readable(Some(node))?;
+                reply.i32(here.database.descendants(&path));
+            }
+            Request::WhoAmI => {
+                reply.identities(ids);
+            }
             _ => return Err(Code::UNIMPLEMENTED),
         }
         Ok(())

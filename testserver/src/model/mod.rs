@@ -22,7 +22,7 @@
 //! `SessionMoved` (-118) is an error of the connection and never an answer.
 //!
 //! Not modelled: TLS, SASL, observers, local sessions, read-only mode, quotas, time-to-live nodes, persistent watches
-//! (`addWatch`, `setWatches2`), `multiRead`, `getEphemerals`, `getAllChildrenNumber`, `whoAmI`, `reconfig`, and the
+//! (`addWatch`, `setWatches2`), `multiRead`, `reconfig`, and the
 //! mixture of sequence numbers that pipelined creates see at a counter's end. A single server answers a write that it
 //! cannot decode with -5, and so does the model; an ensemble never answers it.
 
@@ -33,6 +33,7 @@ mod database;
 mod digest;
 mod election;
 mod faults;
+mod four_letter;
 mod handshake;
 mod input;
 mod ip;

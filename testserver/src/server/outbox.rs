@@ -4,12 +4,15 @@
 use std::collections::VecDeque;
 use std::io::Write;
 use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 #[derive(Debug)]
 pub(super) struct Outbox {
     socket: TcpStream,
+    /// 0 while it is unknown.
+    session: AtomicI64,
     queue: Mutex<Queue>,
     changed: Condvar,
 }
@@ -33,6 +36,7 @@ impl Outbox {
         };
         Outbox {
             socket,
+            session: AtomicI64::new(0),
             queue: Mutex::new(queue),
             changed: Condvar::new(),
         }
@@ -40,6 +44,14 @@ impl Outbox {
 
     pub(super) fn socket(&self) -> &TcpStream {
         &self.socket
+    }
+
+    pub(super) fn session(&self) -> Option<i64> {
+        Some(self.session.load(Ordering::Relaxed)).filter(|session| *session != 0)
+    }
+
+    pub(super) fn set_session(&self, session: i64) {
+        self.session.store(session, Ordering::Relaxed);
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {

@@ -1,4 +1,4 @@
-//! Reads what one client sends.
+//! Takes connections, and reads what clients send.
 
 use std::io::{self, ErrorKind, Read};
 use std::net::TcpStream;
@@ -8,15 +8,24 @@ use super::outbox::Outbox;
 use super::state::{Shared, spawn};
 use crate::model::ConnectionId;
 
+/// Accepts until the end.
+pub(super) fn run_acceptor(shared: &Arc<Shared>) {
+    while let Some(socket) = shared.gate.accept() {
+        if attach(shared, socket).is_err() {
+            shared.gate.pause();
+        }
+    }
+}
+
 /// Attaches an accepted connection to the model.
-pub(super) fn attach(shared: &Arc<Shared>, socket: TcpStream) -> io::Result<()> {
+fn attach(shared: &Arc<Shared>, socket: TcpStream) -> io::Result<()> {
     socket.set_nodelay(true)?;
     let Some((id, outbox)) = shared.open(socket) else {
         return Ok(());
     };
     let result = start(shared, id, &outbox);
     if result.is_err() {
-        shared.receive(id, None);
+        shared.closed(id);
         outbox.cut();
     }
     result
@@ -36,10 +45,10 @@ fn run(shared: &Shared, id: ConnectionId, mut socket: &TcpStream) {
     loop {
         match socket.read(&mut buffer) {
             Ok(0) => break,
-            Ok(count) => shared.receive(id, Some(buffer[..count].to_vec())),
+            Ok(count) => shared.receive(id, &buffer[..count]),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(_) => break,
         }
     }
-    shared.receive(id, None);
+    shared.closed(id);
 }

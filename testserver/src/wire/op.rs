@@ -21,6 +21,9 @@ pub(crate) const CREATE_CONTAINER: i32 = 19;
 pub(crate) const CREATE_TTL: i32 = 21;
 pub(crate) const AUTH: i32 = 100;
 pub(crate) const SET_WATCHES: i32 = 101;
+pub(crate) const GET_EPHEMERALS: i32 = 103;
+pub(crate) const GET_ALL_CHILDREN_NUMBER: i32 = 104;
+pub(crate) const WHO_AM_I: i32 = 107;
 pub(crate) const CLOSE_SESSION: i32 = -11;
 
 /// The xids that are no request's number.
@@ -42,6 +45,9 @@ pub(crate) fn is_known(op: i32) -> bool {
                 | CHECK_WATCHES
                 | REMOVE_WATCHES
                 | SET_WATCHES
+                | GET_EPHEMERALS
+                | GET_ALL_CHILDREN_NUMBER
+                | WHO_AM_I
         )
 }
 

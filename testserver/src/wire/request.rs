@@ -56,6 +56,13 @@ pub(crate) enum Request {
         kind: i32,
     },
     SetWatches(SetWatches),
+    GetEphemerals {
+        prefix: Option<String>,
+    },
+    GetAllChildrenNumber {
+        path: Option<String>,
+    },
+    WhoAmI,
     CloseSession,
 }
 
@@ -152,6 +159,13 @@ impl Request {
                 exist: reader.strings()?.ok_or(Malformed)?,
                 child: reader.strings()?.ok_or(Malformed)?,
             }),
+            op::GET_EPHEMERALS => Request::GetEphemerals {
+                prefix: reader.string()?,
+            },
+            op::GET_ALL_CHILDREN_NUMBER => Request::GetAllChildrenNumber {
+                path: reader.string()?,
+            },
+            op::WHO_AM_I => Request::WhoAmI,
             op::CLOSE_SESSION => Request::CloseSession,
             _ => return Err(Malformed),
         })

@@ -2,7 +2,7 @@
 
 use super::code::Code;
 use super::op;
-use crate::model::{Acl, Stat};
+use crate::model::{Acl, Id, Stat};
 
 /// A frame under construction; its length is set last.
 pub(crate) struct Writer {
@@ -117,6 +117,19 @@ impl Writer {
             self.i32(entry.permissions)
                 .string(&entry.id.scheme)
                 .string(&entry.id.id);
+        }
+        self
+    }
+
+    /// Schemes and users; of a digest without the hash.
+    pub(crate) fn identities(&mut self, ids: &[Id]) -> &mut Self {
+        self.length(ids.len());
+        for id in ids {
+            let user = match id.scheme.as_str() {
+                "digest" => id.id.split(':').next().unwrap_or_default(),
+                _ => &id.id,
+            };
+            self.string(&id.scheme).string(user);
         }
         self
     }
