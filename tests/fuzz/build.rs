@@ -2,5 +2,7 @@
 
 fn main() {
     println!("cargo::rustc-cfg=zoolock_fuzz");
+    // The core has this feature, and this crate has no need of it.
+    println!("cargo::rustc-check-cfg=cfg(feature, values(\"testing\"))");
     println!("cargo::rerun-if-changed=build.rs");
 }

@@ -13,7 +13,7 @@ use crate::owner::Owner;
 use crate::pending::Pending;
 use crate::queue::names::{Family, Kind, Naming};
 use crate::runtime::{Callbacks, Job};
-use crate::session::{Action, DialId, Version};
+use crate::session::{Action, DialId, Failure, Probed, Version};
 use crate::stats::LockStats;
 use crate::wire::codec::Writer;
 
@@ -105,7 +105,7 @@ impl Rig {
         };
         rig.command(Command::Open { handle: HANDLE });
         rig.engine.handle_timeout(now);
-        rig.engine.version(now, Some(Version(3, 9, 5)));
+        rig.engine.probed(now, Probed::Version(Version(3, 9, 5)));
         rig.pump();
         rig.handshake(15_000, SESSION);
         rig.pump();
@@ -216,7 +216,7 @@ impl Rig {
             14 => {
                 if let Some(dial) = self.dial.take() {
                     self.engine
-                        .disconnected(self.now, dial, "the script says so");
+                        .disconnected(self.now, dial, Failure::Other, "the script says so");
                 }
             }
             _ => match script.byte() % 4 {
