@@ -71,7 +71,10 @@ export declare class SessionHandle {
   get state(): 'connecting' | 'connected' | 'suspended' | 'expired' | 'closed'
   get sessionId(): bigint
   get negotiatedTimeoutMs(): number
-  /** Brings an event with the number `session` for every change of state from now on (R16). */
+  /**
+   * Brings an event with the number `session` for every change of state from now on (R16);
+   * of a closed session there is none.
+   */
   watchState(calls: Calls, session: number): void
   /** Settles `call` with nothing (R17). */
   close(calls: Calls, call: number, timeoutMs?: number | undefined | null): void
