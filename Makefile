@@ -1,6 +1,6 @@
 # Every task; each works as the first command in a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint gen conformance threads fuzz bench clean
+.PHONY: help setup demo test lint gen conformance threads fuzz torture bench clean
 
 # Not bash's variable of this name: what follows is handed on as an option.
 SECONDS ?= 10
@@ -10,6 +10,8 @@ ROUNDS ?= 15
 CYCLES ?= 200
 TIME ?= 60
 TARGET ?=
+MINUTES ?= 5
+SEED ?=
 
 help: ## List these targets
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 14
@@ -37,6 +39,9 @@ threads: ## Try every order in which the threads can meet (models run by loom)
 
 fuzz: ## Feed any bytes to what comes from outside, by libFuzzer; TIME=60 (seconds for each) TARGET=replies
 	@tests/fuzz/run.sh '$(TIME)' '$(TARGET)'
+
+torture: ## All languages on three servers under faults of every kind; MINUTES=5, SEED=n to repeat a run
+	@scripts/torture.sh --minutes '$(MINUTES)' --seed '$(SEED)'
 
 bench: ## Measure against a bare socket on the same server; ROUNDS=15 CYCLES=200; writes target/bench/results.json
 	@scripts/bench.sh --rounds '$(ROUNDS)' --cycles '$(CYCLES)'

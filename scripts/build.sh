@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds what the demo and the benchmark run, in every language; quick when nothing has changed. With --without-java all
-# but what starting a real ZooKeeper server needs, and the benchmark.
+# Builds what the demo, the benchmark and the torture run, in every language; quick when nothing has changed. With --without-java all
+# but what starting a real ZooKeeper server needs, the benchmark and the torture.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 
@@ -8,16 +8,20 @@ scripts/tools.sh "$@"
 if [ "${1-}" = --without-java ]; then
     cargo build --release -p zoolock-c -p zoolock-demo
 else
-    cargo build --release -p zoolock-ensemble -p zoolock-c -p zoolock-demo -p zoolock-bench
+    cargo build --release -p zoolock-ensemble -p zoolock-c -p zoolock-demo -p zoolock-bench -p zoolock-torture
     "$TARGET/release/ensemble" setup
 fi
 
 # C: linked to the shared library where it was built.
-compile() { # OUTPUT SOURCE
-    cc -std=c11 -O2 -Wall -Wextra -Werror -Iinclude -o "$1" "$2" -L"$TARGET/release" -lzoolock -Wl,-rpath,"$TARGET/release"
+compile() { # OUTPUT SOURCE [OPTION…]
+    local output=$1
+    shift
+    cc -std=c11 -O2 -Wall -Wextra -Werror -Iinclude -o "$output" "$@" -L"$TARGET/release" -lzoolock \
+        -Wl,-rpath,"$TARGET/release"
 }
 compile "$TARGET/release/demo-worker-c" tests/demo/workers/worker.c
 compile "$TARGET/release/bench-c" tests/bench/programs/cycle.c
+compile "$TARGET/release/torture-worker-c" tests/torture/workers/worker.c -pthread
 
 # Wheel and addon are packed by tools that start from scratch each time, so only when something is newer.
 stale() { # STAMP SOURCE…
@@ -42,7 +46,7 @@ addons=(node/*.node)
 if stale "${addons[0]}" "${shared[@]}" node/{Cargo.toml,build.rs,package.json,src}; then
     (cd node && npm run --silent build)
 fi
-for programs in tests/demo/workers tests/bench/programs; do
+for programs in tests/demo/workers tests/bench/programs tests/torture/workers; do
     mkdir -p "$programs/node_modules"
     ln -sfn ../../../../node "$programs/node_modules/zoolock"
 done

@@ -28,7 +28,7 @@ step "cargo clippy" cargo clippy --workspace --lib --bins --tests --examples -- 
 step "C header" ffi-c/generate-header.sh --check
 step "C" warn_c
 step "Python" py/lint.sh
-programs=(scripts tests/demo/workers tests/bench/programs tests/threads tests/fuzz)
+programs=(scripts tests/demo/workers tests/bench/programs tests/threads tests/fuzz tests/torture/workers)
 step "programs, ruff" "$VENV/bin/ruff" check --config py/pyproject.toml --extend-ignore D1,S101 "${programs[@]}"
 step "programs, format" "$VENV/bin/ruff" format --check --config py/pyproject.toml "${programs[@]}"
 step "programs, mypy" "$VENV/bin/mypy" --config-file= --strict --scripts-are-modules "${programs[@]}"

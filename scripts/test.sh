@@ -50,6 +50,7 @@ suite c ffi-c/test.sh
 suite python py/test.sh
 suite node node/test.sh
 suite conformance tests/conformance/run.sh
+suite torture scripts/torture.sh --short
 
 echo
 exec scripts/report.py table "$ZOOLOCK_TEST_REPORT"

@@ -266,8 +266,10 @@ impl Drop for Guard {
             return;
         }
         let now = clock::now();
-        if self.cell.state(now) != GuardState::Released {
-            if self.cell.end(RELEASED) {
+        let state = self.cell.state(now);
+        if state != GuardState::Released {
+            // One whose lease has run out is lost, though nobody may have told it yet: that comes with the release (R4).
+            if state != GuardState::Lost && self.cell.end(RELEASED) {
                 self.cell.lost.retire();
                 let held = now.saturating_since(self.cell.granted);
                 self.cell.target.stats.ended(held, false);
@@ -324,5 +326,54 @@ impl Drop for Lost {
             // SAFETY: dropped here only, once.
             unsafe { ManuallyDrop::drop(&mut self.cell) };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+    use crate::queue::names::{Family, Naming};
+    use crate::runtime::Callbacks;
+    use crate::stats::LockStats;
+
+    /// After a stop the caller's thread may be quicker than the network thread.
+    #[test]
+    fn r04_a_guard_that_is_dropped_before_its_loss_was_noticed_is_told() {
+        let (callbacks, jobs) = Callbacks::collected();
+        let term = Arc::new(LeaseTerm::new(Time::NEVER));
+        let target = LockTarget {
+            path: "/l".into(),
+            family: Family::Mutex,
+            naming: Naming::Curator,
+            data: None,
+            acl: None,
+            stats: LockStats::default(),
+        };
+        let cell = GuardCell::new(
+            GuardId::next(),
+            7,
+            "/l/n".into(),
+            Arc::new(target),
+            clock::now(),
+            Arc::clone(&term),
+            Link::new(callbacks),
+        );
+        let guard = Guard::new(Arc::clone(&cell), None);
+        let told = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&told);
+        guard.on_lost(move || {
+            count.fetch_add(1, Ordering::SeqCst);
+        });
+
+        term.break_now();
+        let error = guard.release_shared().wait().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::LockLost);
+        drop(guard);
+        // What the network thread does with the release.
+        cell.lose(clock::now());
+        jobs.try_iter().for_each(|job| job());
+        assert_eq!(told.load(Ordering::SeqCst), 1);
     }
 }

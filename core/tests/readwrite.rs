@@ -286,3 +286,23 @@ fn r12_a_lost_write_lock_is_not_downgraded() {
     drop(write);
     drop(lock.read().lock(&owner).done());
 }
+
+#[test]
+fn r12_a_downgrade_ends_with_the_loss_of_its_write_lock() {
+    let ensemble = one();
+    let link = ensemble.client_link(1).unwrap();
+    let lock = connect(&ensemble).rwlock(&path("ends")).unwrap();
+    let owner = Owner::new();
+    let write = lock.write().lock(&owner).done();
+    link.freeze();
+    let mut read = lock.read().lock(&owner);
+    assert!(read.is_under_way());
+    eventually("the write lock is lost", || {
+        write.state() == GuardState::Lost
+    });
+    // Not an ordinary read: others may have written by then.
+    assert_kind(&read.refused(), ErrorKind::LockLost);
+    link.thaw();
+    assert_kind(&write.release().refused(), ErrorKind::LockLost);
+    lock.read().lock(&owner).done();
+}

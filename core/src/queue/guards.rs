@@ -6,12 +6,13 @@ use std::time::Duration;
 use super::attempts::Attempt;
 use super::names::Kind;
 use super::nodes::{Closer, Node, NodeId, Release, ReleaseId, User};
-use super::owners::OwnerKey;
+use super::owners::{OwnerEntry, OwnerKey};
 use super::paths::PathId;
 use super::timers::Timer;
 use super::{Context, Queues};
 use crate::clock::Time;
 use crate::command::{AttemptId, GuardId, HandleId, Then};
+use crate::error::{Error, ErrorKind};
 use crate::guard::{Guard, GuardCell};
 use crate::lease_term::LeaseTerm;
 use crate::state::GuardState;
@@ -211,8 +212,10 @@ impl Queues {
         for (_, cell) in &hold.guards {
             cell.lose(cx.now);
         }
-        let (node, owned) = (hold.node, hold.owner.is_some());
-        if !owned {
+        let (node, owner) = (hold.node, hold.owner.clone());
+        if let Some(key) = &owner {
+            self.fail_downgrade(cx, key, node);
+        } else {
             let cells = std::mem::take(&mut hold.guards);
             for (_, cell) in cells {
                 self.guards.remove(&cell.id);
@@ -221,6 +224,22 @@ impl Queues {
         }
         self.abandon(cx, node);
         self.tell_held_paths(cx);
+    }
+
+    /// A read that was to take the place of a write lock has lost it too: if it queued, others would write in between (R12).
+    fn fail_downgrade(&mut self, cx: &mut Context<'_>, key: &OwnerKey, write: NodeId) {
+        let Some(id) = self.owners.get(key).and_then(OwnerEntry::pending) else {
+            return;
+        };
+        let Some(attempt) = self.attempts.get(&id) else {
+            return;
+        };
+        let read = attempt.node.and_then(|node| self.nodes.get(&node));
+        if read.is_some_and(|read| read.downgrade_of == Some(write)) {
+            let error = Error::new(ErrorKind::LockLost, "lock", "the write lock was lost")
+                .with_path(&*attempt.request.target.path);
+            self.fail_attempt(cx, id, error);
+        }
     }
 
     pub(super) fn lose_all(&mut self, cx: &mut Context<'_>) {

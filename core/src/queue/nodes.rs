@@ -374,7 +374,7 @@ impl Queues {
             .filter(|write| write.phase == Phase::Present && write.user != User::Nobody)
             .and_then(|write| Some((write.position.clone()?, write.czxid)));
         let (Some((write, token)), Some(path)) = (write, self.paths.get(node.path)) else {
-            // The write lock went meanwhile: queue like everyone else.
+            // The write lock was released meanwhile: queue like everyone else.
             if let Some(node) = self.nodes.get_mut(&id) {
                 node.downgrade_of = None;
                 node.writers_token = None;

@@ -47,6 +47,11 @@ impl OwnerEntry {
         }
     }
 
+    /// Its attempt that queues.
+    pub(super) fn pending(&self) -> Option<AttemptId> {
+        self.pending
+    }
+
     fn is_empty(&self) -> bool {
         self.read.is_none()
             && self.write.is_none()
