@@ -857,7 +857,7 @@ void zoolock_rwlock_free(zoolock_rwlock *rwlock);
  *
  * Errors: `ZOOLOCK_INVALID_ARGUMENT` before anything is sent (R20), `ZOOLOCK_UNAVAILABLE` at the
  * connect timeout or when the retries are used up, `ZOOLOCK_AUTH_FAILED` at once,
- * `ZOOLOCK_UNSUPPORTED` for TLS or a server older than 3.5.5.
+ * `ZOOLOCK_UNSUPPORTED` for a server older than 3.5.5.
  */
 zoolock_status zoolock_session_connect(const char *hosts,
                                        const zoolock_session_options *options,
@@ -1001,8 +1001,7 @@ zoolock_status zoolock_session_options_set_lease_confirmation(zoolock_session_op
                                                               int32_t lease_confirmation);
 
 /**
- * TLS towards the servers, trusting the platform's authorities; or none, which is the default. This
- * build has no TLS: with it, the connect answers `ZOOLOCK_UNSUPPORTED`.
+ * TLS towards the servers, trusting the platform's authorities; or none, which is the default.
  */
 zoolock_status zoolock_session_options_set_tls(zoolock_session_options *options, bool tls);
 

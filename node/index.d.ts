@@ -41,7 +41,7 @@ export interface ConnectOptions {
   connectTimeoutMs?: number | undefined
   /** Credentials to present. */
   auth?: readonly Credentials[] | undefined
-  /** TLS towards the servers. This build answers `UnsupportedError`. */
+  /** TLS towards the servers. */
   tls?: { ca?: string; cert?: string; key?: string; checkServerName?: boolean } | undefined
   /** The ACL of nodes made. Default `creator` if there are credentials, else `open`. */
   acl?: Acl | undefined

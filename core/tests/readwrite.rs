@@ -304,5 +304,5 @@ fn r12_a_downgrade_ends_with_the_loss_of_its_write_lock() {
     assert_kind(&read.refused(), ErrorKind::LockLost);
     link.thaw();
     assert_kind(&write.release().refused(), ErrorKind::LockLost);
-    lock.read().lock(&owner).done();
+    drop(lock.read().lock(&owner).done());
 }

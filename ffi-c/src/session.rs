@@ -38,7 +38,7 @@ pub(crate) unsafe fn inner<'a>(
 ///
 /// Errors: `ZOOLOCK_INVALID_ARGUMENT` before anything is sent (R20), `ZOOLOCK_UNAVAILABLE` at the
 /// connect timeout or when the retries are used up, `ZOOLOCK_AUTH_FAILED` at once,
-/// `ZOOLOCK_UNSUPPORTED` for TLS or a server older than 3.5.5.
+/// `ZOOLOCK_UNSUPPORTED` for a server older than 3.5.5.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn zoolock_session_connect(
     hosts: *const c_char,

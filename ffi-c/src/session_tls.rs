@@ -9,8 +9,7 @@ use crate::session_options::zoolock_session_options;
 use crate::status::zoolock_status;
 use crate::text::text;
 
-/// TLS towards the servers, trusting the platform's authorities; or none, which is the default. This
-/// build has no TLS: with it, the connect answers `ZOOLOCK_UNSUPPORTED`.
+/// TLS towards the servers, trusting the platform's authorities; or none, which is the default.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn zoolock_session_options_set_tls(
     options: *mut zoolock_session_options,

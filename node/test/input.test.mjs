@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { connect, InvalidArgumentError, Owner, UnavailableError, UnsupportedError } from 'zoolock'
+import { connect, InvalidArgumentError, Owner, UnavailableError } from 'zoolock'
 import { newPath, startEnsemble } from './support/ensemble.mjs'
 
 const ensemble = await startEnsemble()
@@ -169,8 +169,10 @@ test('options reach the core', async () => {
   })
 })
 
-test('tls is UnsupportedError in this build', async () => {
-  await assert.rejects(connect(hosts, { tls: { ca: '/etc/ca.pem' } }), UnsupportedError)
+test('R20 files of tls are named', async () => {
+  const wrong = (argument) => ({ name: 'InvalidArgumentError', message: new RegExp(`${argument}:`) })
+  await assert.rejects(connect(hosts, { tls: { ca: '/missing.pem' } }), wrong('tls.ca'))
+  await assert.rejects(connect(hosts, { tls: { cert: '/missing.pem' } }), wrong('tls.key'))
 })
 
 test('R06 connect rejects UnavailableError at its time-out, or when its retries are used up', async () => {

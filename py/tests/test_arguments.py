@@ -53,8 +53,8 @@ BAD_OPTIONS: list[tuple[str, dict[str, Any], type[Exception]]] = [
     ("tls", {"tls": True}, TypeError),
     ("tls", {"tls": {"cafile": "x"}}, zoolock.InvalidArgument),
     ("tls", {"tls": {"ca": 3}}, TypeError),
-    ("tls", {"tls": zoolock.Tls()}, zoolock.Unsupported),
-    ("tls", {"tls": {"ca": "ca.pem"}}, zoolock.Unsupported),
+    ("tls.ca", {"tls": zoolock.Tls(ca="missing.pem")}, zoolock.InvalidArgument),
+    ("tls.key", {"tls": {"cert": "missing.pem"}}, zoolock.InvalidArgument),
     ("retries", {"retries": 3}, TypeError),
 ]
 

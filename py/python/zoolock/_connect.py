@@ -39,7 +39,7 @@ def connect(
             is killed are freed after it.
         connect_timeout: Seconds that the first connect, and a try for a lock, may take.
         auth: Credentials, such as [("digest", "user:password")]. Never shown.
-        tls: A `Tls`, or a mapping of its fields. This build answers `Unsupported`.
+        tls: A `Tls`, or a mapping of its fields.
         acl: "open", "creator", or a list of `AclEntry`, of the nodes made. Default "creator" with
             credentials, else "open".
         identity: What contenders' data says of the holder. Default "host/pid".
@@ -53,7 +53,7 @@ def connect(
         InvalidArgument: For bad hosts or options, before anything is sent.
         Unavailable: At `connect_timeout`, or when the retries are used up.
         AuthFailed: At once, if the server does not accept the credentials.
-        Unsupported: For a server older than 3.5.5, and for `tls`.
+        Unsupported: For a server older than 3.5.5.
 
     >>> with zoolock.connect("127.0.0.1:2181") as session:
     ...     print(session.state)

@@ -58,7 +58,12 @@ class FixedBackoff:
 
 @dataclass(frozen=True)
 class Tls:
-    """TLS towards the servers. This build answers `Unsupported`."""
+    """TLS towards the servers.
+
+    `ca`: file with the trusted authorities, PEM; the platform's if left out. `cert` and `key`: files with
+    the client's certificate chain and private key, PEM. `check_server_name`: whether the server's name
+    is checked against its certificate.
+    """
 
     ca: str | None = None
     """File with the trusted authorities, PEM; the platform's if left out."""
