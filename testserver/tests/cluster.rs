@@ -213,6 +213,56 @@ fn what_no_majority_had_may_survive_or_not() {
     assert!(survived > 0 && lost > 0, "{survived} {lost}");
 }
 
+/// Of five, only one follower is with the leader, so nothing is committed.
+fn five_servers_without_a_majority() -> Simulation {
+    let settings = Settings {
+        servers: 5,
+        ..Settings::default()
+    };
+    let mut sim = Simulation::new(settings, 1);
+    sim.cluster.elect(0, 0);
+    sim
+}
+
+#[test]
+fn a_leader_keeps_a_sessions_order_whatever_server_a_request_came_through() {
+    let mut sim = five_servers_without_a_majority();
+    let (a, session) = sim.connect(1, 40_000);
+    for server in 2..5 {
+        sim.cluster.cut_off(sim.now, server);
+    }
+    sim.post(a, CREATE, &create("/a", b"", &open(), 0));
+    let (b, resumed) = sim.handshake(0, 0, 40_000, Some(&session));
+    assert_eq!(resumed.unwrap().id, session.id);
+    sim.post(b, EXISTS, &path_and_flag("/a", false));
+    assert_eq!(sim.message(b), None, "the create is before it");
+    sim.cluster.rejoin(sim.now, 2);
+    assert_eq!(sim.reply(b).code, 0);
+}
+
+#[test]
+fn a_read_waits_for_no_request_that_reached_the_leader_after_it() {
+    let mut sim = five_servers_without_a_majority();
+    let (a, session) = sim.connect(1, 40_000);
+    for server in 1..5 {
+        sim.cluster.cut_off(sim.now, server);
+    }
+    sim.post(a, CREATE, &create("/late", b"", &open(), 0));
+    let (b, _) = sim.handshake(0, 0, 40_000, Some(&session));
+    let first = sim.post(b, CREATE, &create("/first", b"", &open(), 0));
+    let read = sim.post(b, EXISTS, &path_and_flag("/first", false));
+    let second = sim.post(b, CREATE, &create("/second", b"", &open(), 0));
+    sim.cluster.rejoin(sim.now, 1);
+    assert_eq!(sim.message(b), None);
+    sim.cluster.rejoin(sim.now, 2);
+    for xid in [first, read, second] {
+        let reply = sim.reply(b);
+        assert_eq!((reply.xid, reply.code), (xid, 0));
+    }
+    assert!(sim.is_closed(a), "the session has moved");
+    assert!(sim.cluster.node("/late").is_none());
+}
+
 #[test]
 fn a_stopped_leader_is_replaced_and_nothing_committed_is_lost() {
     for seed in 0..20 {

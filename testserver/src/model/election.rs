@@ -187,6 +187,7 @@ impl Cluster {
             blocked: undecided
                 .drain(..self.random.below(undecided.len() + 1))
                 .collect(),
+            arrived: 0,
             next_zxid: here.database.zxid + 1,
             next_beat: now + tick / 2,
             beats: 0,

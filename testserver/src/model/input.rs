@@ -76,7 +76,9 @@ impl Cluster {
         let server = &mut self.servers[connection.server];
         if server.throttle > 0 && op::is_throttlable(op) {
             server.throttle -= 1;
-            connection.queue.push_back(Waiting::Throttled { xid });
+            let arrived = server.leading().map_or(0, |leading| leading.arrived);
+            let throttled = Waiting::Throttled { xid, arrived };
+            connection.queue.push_back(throttled);
             return self.drain(id);
         }
         let task = match Request::decode(op, reader.rest()) {
@@ -91,7 +93,12 @@ impl Cluster {
             },
             request => {
                 let ids = connection.ids.clone();
-                let local = Waiting::Local { xid, ids, request };
+                let local = Waiting::Local {
+                    xid,
+                    ids,
+                    request,
+                    arrived: server.leading().map_or(0, |leading| leading.arrived),
+                };
                 connection.queue.push_back(local);
                 return self.drain(id);
             }
@@ -108,6 +115,7 @@ impl Cluster {
             ids: connection.ids.clone(),
             task,
             standing: Ok(()),
+            number: 0,
         };
         self.tell_leader(through, ToLeader::Work(work));
     }
