@@ -213,6 +213,34 @@ fn what_no_majority_had_may_survive_or_not() {
     assert!(survived > 0 && lost > 0, "{survived} {lost}");
 }
 
+#[test]
+fn what_a_new_leader_keeps_of_its_log_is_there_before_anybody_is_served() {
+    let mut survived = 0;
+    for seed in 0..40 {
+        let settings = Settings {
+            servers: 3,
+            ..Settings::default()
+        };
+        let mut sim = Simulation::new(settings, seed);
+        sim.cluster.elect(0, 0);
+        sim.cluster.set_lag(1, Duration::from_millis(300));
+        let (a, _) = sim.connect(0, 40_000);
+        sim.cluster.stop(sim.now, 1);
+        sim.cluster.stop(sim.now, 2);
+        sim.post(a, CREATE, &create("/a", b"", &open(), 0));
+        sim.pass_ms(3_000);
+        sim.cluster.start(sim.now, 1);
+        while sim.cluster.role(1) == Role::Looking {
+            sim.pass_ms(1);
+        }
+        if sim.cluster.node("/a").is_some() {
+            survived += 1;
+            assert!(sim.cluster.node_at(1, "/a").is_some(), "seed {seed}");
+        }
+    }
+    assert!(survived > 0);
+}
+
 /// Of five, only one follower is with the leader, so nothing is committed.
 fn five_servers_without_a_majority() -> Simulation {
     let settings = Settings {

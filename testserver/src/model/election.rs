@@ -1,6 +1,6 @@
 //! Who leads: servers step down, look for a leader, elect one, and join it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::server::{Following, Leading, Link, Role, Server, Task, ToFollower};
@@ -184,9 +184,7 @@ impl Cluster {
             term,
             tracker: Tracker::new(tick, phase_ms, &here.database.sessions, now),
             links: BTreeMap::new(),
-            blocked: undecided
-                .drain(..self.random.below(undecided.len() + 1))
-                .collect(),
+            blocked: VecDeque::new(),
             arrived: 0,
             next_zxid: here.database.zxid + 1,
             next_beat: now + tick / 2,
@@ -194,6 +192,11 @@ impl Cluster {
             next_container_check: now.saturating_add(nanos(self.settings.container_check)),
         };
         here.role = Role::Leading(Box::new(leading));
+        // Followers take it over with everything else, before anybody is served.
+        let survive = self.random.below(undecided.len() + 1);
+        for work in undecided.drain(..survive) {
+            self.perform(leader, work);
+        }
         for follower in followers {
             self.link(leader, *follower, term);
         }
