@@ -834,6 +834,10 @@ impl<T> Machine<T> {
             && is_confirmed(&outcome)
             && !(request.operation == Operation::Sync && self.renews_by_quorum());
         self.lease.answered(request.sent, now, confirmed);
+        if let (Tag::Rearm, Outcome::Refused(code)) = (&request.tag, &outcome) {
+            // A connection on which events do not come is of no use (R9).
+            return Err(format!("the server does not re-arm watches: {code}"));
+        }
         self.settle(request, outcome);
         Ok(())
     }
