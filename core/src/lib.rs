@@ -24,6 +24,7 @@ mod lease_term;
 mod link;
 mod lock;
 mod manager;
+mod mutant;
 mod mutex;
 mod owner;
 mod path;
