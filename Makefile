@@ -1,6 +1,6 @@
 # Every task; each works as the first command in a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint gen conformance bench clean
+.PHONY: help setup demo test lint gen conformance simulate bench clean
 
 # Not bash's variable of this name: what follows is handed on as an option.
 SECONDS ?= 10
@@ -8,6 +8,8 @@ SERVER ?= apache
 HOSTS ?=
 ROUNDS ?= 15
 CYCLES ?= 200
+SEEDS ?= 2000
+SEED ?=
 
 help: ## List these targets
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 14
@@ -29,6 +31,9 @@ gen: ## Generate the C header and the type stubs again
 
 conformance: ## Run the same scenarios through every language, and mixed
 	@tests/conformance/run.sh
+
+simulate: ## Play schedules with faults on simulated servers, network and clocks; SEEDS=2000, or SEED=n for one and its trace
+	@scripts/simulate.sh 'SEEDS=$(SEEDS)' 'SEED=$(SEED)'
 
 bench: ## Measure against a bare socket on the same server; ROUNDS=15 CYCLES=200; writes target/bench/results.json
 	@scripts/bench.sh --rounds '$(ROUNDS)' --cycles '$(CYCLES)'
