@@ -241,6 +241,22 @@ fn what_a_new_leader_keeps_of_its_log_is_there_before_anybody_is_served() {
     assert!(survived > 0);
 }
 
+#[test]
+fn nobody_follows_a_leader_of_an_earlier_epoch() {
+    let mut sim = three_servers();
+    sim.cluster.cut_off(sim.now, 0);
+    sim.cluster.elect(sim.now, 1);
+    let (a, _) = sim.connect(2, 40_000);
+    sim.ask(a, CREATE, &create("/a", b"", &open(), 0));
+    // The younger leader goes before the older one is heard again.
+    sim.cluster.stop(sim.now, 1);
+    sim.cluster.rejoin(sim.now, 0);
+    sim.pass_ms(3_000);
+    let leader = sim.cluster.leader().expect("the two have elected one");
+    assert_eq!(leader, 2, "it has seen most");
+    assert!(sim.cluster.node("/a").is_some());
+}
+
 /// Of five, only one follower is with the leader, so nothing is committed.
 fn five_servers_without_a_majority() -> Simulation {
     let settings = Settings {

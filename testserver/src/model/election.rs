@@ -36,16 +36,30 @@ impl Cluster {
             .collect()
     }
 
-    /// A leader steps down that meets a younger one; a follower, when it finds that its leader is gone.
+    /// The epoch of the last leader that a server has taken its data from, or led in.
+    fn epoch_of(&self, server: usize) -> i64 {
+        self.servers[server].database.zxid >> 32
+    }
+
+    /// A leader steps down that meets a younger one, or a server that has followed one: no server goes back to an
+    /// earlier epoch. A follower does when it finds that its leader is gone.
     pub(super) fn step_down_if_deposed(&mut self, server: usize) -> bool {
         let here = &self.servers[server];
         if here.paused || here.cut_off {
             return false;
         }
         let deposed = match &here.role {
-            Role::Leading(_) => self
-                .reachable_leader()
-                .is_some_and(|leader| leader != server),
+            Role::Leading(_) => {
+                let meets = |other: &usize| {
+                    let other = &self.servers[*other];
+                    other.is_running() && !other.paused && !other.cut_off
+                };
+                let mut met = (0..self.servers.len()).filter(meets);
+                met.any(|other| self.epoch_of(other) > self.epoch_of(server))
+                    || self
+                        .reachable_leader()
+                        .is_some_and(|leader| leader != server)
+            }
             Role::Following(following) => {
                 let leader = &self.servers[following.leader];
                 let linked = leader.leading().is_some_and(|leading| {
