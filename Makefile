@@ -1,6 +1,6 @@
 # Every task; each works as the first command in a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint gen conformance threads fuzz torture bench clean
+.PHONY: help setup demo test lint gen conformance simulate threads fuzz torture bench clean
 
 # Not bash's variable of this name: what follows is handed on as an option.
 SECONDS ?= 10
@@ -11,6 +11,7 @@ CYCLES ?= 200
 TIME ?= 60
 TARGET ?=
 MINUTES ?= 5
+SEEDS ?= 2000
 SEED ?=
 
 help: ## List these targets
@@ -33,6 +34,9 @@ gen: ## Generate the C header and the type stubs again
 
 conformance: ## Run the same scenarios through every language, and mixed
 	@tests/conformance/run.sh
+
+simulate: ## Play schedules with faults on simulated servers, network and clocks; SEEDS=2000, or SEED=n for one and its trace
+	@scripts/simulate.sh 'SEEDS=$(SEEDS)' 'SEED=$(SEED)'
 
 threads: ## Try every order in which the threads can meet (models run by loom)
 	@tests/threads/run.sh

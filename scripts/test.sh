@@ -46,6 +46,7 @@ print(*sorted(set(names) - {"zoolock-c", "zoolock-py", "zoolock-node", "zoolock-
 suite scripts python3 scripts/report_test.py
 for package in $(crates); do crate "$package"; done
 suite testserver testserver/test.sh
+suite simulation scripts/simulate.sh SEEDS=1500
 suite c ffi-c/test.sh
 suite python py/test.sh
 suite node node/test.sh

@@ -163,6 +163,19 @@ impl Engine {
             .min(self.give_up_at)
     }
 
+    /// The session, 0 from when it is known to be over.
+    #[cfg(test)]
+    pub(crate) fn session_id(&self) -> i64 {
+        self.machine.session_id()
+    }
+
+    /// The attempts with contenders of their own on a path, in the order of these.
+    #[cfg(test)]
+    pub(crate) fn places(&self, path: &str) -> Vec<crate::command::AttemptId> {
+        let chroot = &self.config.servers.chroot;
+        self.queues.places(&format!("{chroot}{path}"))
+    }
+
     /// The queues, for the reader of a failed simulation.
     #[cfg(test)]
     pub(crate) fn describe(&self) -> String {

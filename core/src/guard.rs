@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::handle::Session;
 use crate::lease_term::LeaseTerm;
 use crate::link::Link;
+use crate::mutant::{Mutant, broken};
 use crate::pending::Pending;
 use crate::state::GuardState;
 use crate::sync::Latch;
@@ -67,7 +68,7 @@ impl GuardCell {
                 .ended(now.saturating_since(self.granted), true);
         }
         // Also when a reader of the clock saw the loss first: the telling is done here only.
-        if self.status.load(Ordering::Acquire) == LOST {
+        if self.status.load(Ordering::Acquire) == LOST && !broken(Mutant::LossNotTold) {
             for callback in self.lost.fire() {
                 self.link.callbacks.post(callback);
             }
@@ -92,7 +93,9 @@ impl GuardCell {
         match self.status.load(Ordering::Acquire) {
             RELEASED => GuardState::Released,
             LOST => GuardState::Lost,
-            _ if !self.term.is_running(now) => GuardState::Lost,
+            _ if !broken(Mutant::BeliefWithoutClock) && !self.term.is_running(now) => {
+                GuardState::Lost
+            }
             _ if self.link.is_connected() => GuardState::Held,
             _ => GuardState::Suspended,
         }

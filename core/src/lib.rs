@@ -33,6 +33,7 @@ mod lock;
 mod manager;
 #[cfg(zoolock_loom)]
 pub mod models;
+mod mutant;
 mod mutex;
 mod owner;
 mod path;

@@ -214,6 +214,100 @@ fn what_no_majority_had_may_survive_or_not() {
 }
 
 #[test]
+fn what_a_new_leader_keeps_of_its_log_is_there_before_anybody_is_served() {
+    let mut survived = 0;
+    for seed in 0..40 {
+        let settings = Settings {
+            servers: 3,
+            ..Settings::default()
+        };
+        let mut sim = Simulation::new(settings, seed);
+        sim.cluster.elect(0, 0);
+        sim.cluster.set_lag(1, Duration::from_millis(300));
+        let (a, _) = sim.connect(0, 40_000);
+        sim.cluster.stop(sim.now, 1);
+        sim.cluster.stop(sim.now, 2);
+        sim.post(a, CREATE, &create("/a", b"", &open(), 0));
+        sim.pass_ms(3_000);
+        sim.cluster.start(sim.now, 1);
+        while sim.cluster.role(1) == Role::Looking {
+            sim.pass_ms(1);
+        }
+        if sim.cluster.node("/a").is_some() {
+            survived += 1;
+            assert!(sim.cluster.node_at(1, "/a").is_some(), "seed {seed}");
+        }
+    }
+    assert!(survived > 0);
+}
+
+#[test]
+fn nobody_follows_a_leader_of_an_earlier_epoch() {
+    let mut sim = three_servers();
+    sim.cluster.cut_off(sim.now, 0);
+    sim.cluster.elect(sim.now, 1);
+    let (a, _) = sim.connect(2, 40_000);
+    sim.ask(a, CREATE, &create("/a", b"", &open(), 0));
+    // The younger leader goes before the older one is heard again.
+    sim.cluster.stop(sim.now, 1);
+    sim.cluster.rejoin(sim.now, 0);
+    sim.pass_ms(3_000);
+    let leader = sim.cluster.leader().expect("the two have elected one");
+    assert_eq!(leader, 2, "it has seen most");
+    assert!(sim.cluster.node("/a").is_some());
+}
+
+/// Of five, only one follower is with the leader, so nothing is committed.
+fn five_servers_without_a_majority() -> Simulation {
+    let settings = Settings {
+        servers: 5,
+        ..Settings::default()
+    };
+    let mut sim = Simulation::new(settings, 1);
+    sim.cluster.elect(0, 0);
+    sim
+}
+
+#[test]
+fn a_leader_keeps_a_sessions_order_whatever_server_a_request_came_through() {
+    let mut sim = five_servers_without_a_majority();
+    let (a, session) = sim.connect(1, 40_000);
+    for server in 2..5 {
+        sim.cluster.cut_off(sim.now, server);
+    }
+    sim.post(a, CREATE, &create("/a", b"", &open(), 0));
+    let (b, resumed) = sim.handshake(0, 0, 40_000, Some(&session));
+    assert_eq!(resumed.unwrap().id, session.id);
+    sim.post(b, EXISTS, &path_and_flag("/a", false));
+    assert_eq!(sim.message(b), None, "the create is before it");
+    sim.cluster.rejoin(sim.now, 2);
+    assert_eq!(sim.reply(b).code, 0);
+}
+
+#[test]
+fn a_read_waits_for_no_request_that_reached_the_leader_after_it() {
+    let mut sim = five_servers_without_a_majority();
+    let (a, session) = sim.connect(1, 40_000);
+    for server in 1..5 {
+        sim.cluster.cut_off(sim.now, server);
+    }
+    sim.post(a, CREATE, &create("/late", b"", &open(), 0));
+    let (b, _) = sim.handshake(0, 0, 40_000, Some(&session));
+    let first = sim.post(b, CREATE, &create("/first", b"", &open(), 0));
+    let read = sim.post(b, EXISTS, &path_and_flag("/first", false));
+    let second = sim.post(b, CREATE, &create("/second", b"", &open(), 0));
+    sim.cluster.rejoin(sim.now, 1);
+    assert_eq!(sim.message(b), None);
+    sim.cluster.rejoin(sim.now, 2);
+    for xid in [first, read, second] {
+        let reply = sim.reply(b);
+        assert_eq!((reply.xid, reply.code), (xid, 0));
+    }
+    assert!(sim.is_closed(a), "the session has moved");
+    assert!(sim.cluster.node("/late").is_none());
+}
+
+#[test]
 fn a_stopped_leader_is_replaced_and_nothing_committed_is_lost() {
     for seed in 0..20 {
         let settings = Settings {

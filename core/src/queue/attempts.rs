@@ -8,6 +8,7 @@ use super::{Context, Queues};
 use crate::clock::Time;
 use crate::command::{AttemptId, Deadline, HandleId, LockRequest};
 use crate::error::{Error, ErrorKind};
+use crate::mutant::{Mutant, broken};
 use crate::queue::names::Position;
 
 pub(super) struct Attempt {
@@ -196,6 +197,11 @@ impl Queues {
             }
         };
         attempt.request.target.stats.timed_out();
+        if broken(Mutant::TimedOutContenderStays)
+            && let Some(attempt) = self.attempts.get_mut(&id)
+        {
+            attempt.node = None;
+        }
         self.fail_attempt(cx, id, error);
     }
 
@@ -236,8 +242,21 @@ impl Queues {
             })
             .collect();
         waiting.sort_unstable();
+        if broken(Mutant::QueueAgainReversed) {
+            waiting.reverse();
+        }
         for (_, _, node) in waiting {
+            let guid = self.nodes.get(&node).map(|node| node.guid);
             self.queue_again(cx, node);
+            if broken(Mutant::OldSessionsNodeAdopted)
+                && let (Some(guid), Some(node)) = (guid, self.nodes.get_mut(&node))
+            {
+                node.guid = guid;
+                node.phase = Phase::InDoubt;
+                node.downgrade_of = None;
+                node.writers_token = None;
+                continue;
+            }
             if let Some(node) = self.nodes.get_mut(&node) {
                 debug_assert_eq!(node.phase, Phase::Unsent);
                 node.downgrade_of = None;

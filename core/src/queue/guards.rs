@@ -15,6 +15,7 @@ use crate::command::{AttemptId, GuardId, HandleId, Then};
 use crate::error::{Error, ErrorKind};
 use crate::guard::{Guard, GuardCell};
 use crate::lease_term::LeaseTerm;
+use crate::mutant::{Mutant, broken};
 use crate::state::GuardState;
 
 /// A guard held for so long watches its own node; shorter holds stay at three requests (R4).
@@ -157,7 +158,9 @@ impl Queues {
         let until = hold.term.until();
         let node = hold.node;
         let lost = hold.lost;
-        if let (Some(then), false) = (then, lost) {
+        if broken(Mutant::ReleaseNotWaiting) {
+            answer(then);
+        } else if let (Some(then), false) = (then, lost) {
             let release = ReleaseId(self.next_id());
             self.releases.insert(release, Release { then, until });
             self.timers.set(until, Timer::Release(release));
@@ -222,7 +225,9 @@ impl Queues {
             }
             self.end_hold(cx, id);
         }
-        self.abandon(cx, node);
+        if !broken(Mutant::LostContenderStays) {
+            self.abandon(cx, node);
+        }
         self.tell_held_paths(cx);
     }
 

@@ -9,6 +9,7 @@ use super::paths::PathId;
 use super::replies::Tag;
 use super::{Context, Queues};
 use crate::error::{Error, ErrorKind};
+use crate::mutant::{Mutant, broken};
 use crate::session::Outcome;
 use crate::wire::code::Code;
 use crate::wire::reply::Reply;
@@ -120,11 +121,12 @@ impl Queues {
             path.listings.under_way.push_back(Listing {
                 number,
                 behind,
-                confirmed: behind != Behind::Quorum,
+                confirmed: behind != Behind::Quorum || broken(Mutant::NoWordBeforeRecovery),
                 generation,
             });
             let expected = LISTING_BYTES + CHILD_BYTES * path.view.len();
             match behind {
+                _ if broken(Mutant::NoWordBeforeRecovery) => {}
                 Behind::Nothing => {}
                 Behind::Sync => {
                     let sync = Request::Sync {
@@ -234,8 +236,14 @@ impl Queues {
         let parsed: Vec<_> = names
             .iter()
             .filter_map(|name| names::parse(family, name))
+            .filter(|parsed| {
+                let seen = path.view.get(&Position::from(*parsed));
+                let own = seen.is_some_and(|seen| seen.node.is_some());
+                own || !parsed.name.contains("lock__") || !broken(Mutant::OtherNamesIgnored)
+            })
             .collect();
-        let exhausted = names::exhausted(parsed.iter().copied());
+        let exhausted =
+            names::exhausted(parsed.iter().copied()) && !broken(Mutant::ExhaustionIgnored);
         let vanished = path.view.replace(parsed.into_iter().map(Position::from));
         if recovering {
             self.recover(cx, id, names);

@@ -123,6 +123,29 @@ impl Queues {
         self.timers.next().min(lease_ends)
     }
 
+    /// The attempts on a path that have a contender, or had one until their session ended, in order.
+    #[cfg(test)]
+    pub(crate) fn places(&self, full_path: &str) -> Vec<AttemptId> {
+        let on_path = |node: &&Node| {
+            let path = self.paths.get(node.path);
+            path.is_some_and(|path| &*path.full_path == full_path)
+        };
+        let mut places: Vec<(i64, AttemptId)> = self
+            .nodes
+            .values()
+            .filter(on_path)
+            .filter_map(|node| {
+                let number = node.position.as_ref().map(|at| at.number).or(node.former)?;
+                match node.user {
+                    nodes::User::Attempt(attempt) => Some((number, attempt)),
+                    _ => None,
+                }
+            })
+            .collect();
+        places.sort_unstable();
+        places.into_iter().map(|(_, attempt)| attempt).collect()
+    }
+
     /// Everything on the paths, for the reader of a failed simulation.
     #[cfg(test)]
     pub(crate) fn describe(&self) -> String {

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
+use crate::mutant::{Mutant, broken};
+
 /// Whose names a lock writes, so that this library's locks exclude ours. It decides only what is written: contenders
 /// with names of either kind count for every lock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -195,8 +197,15 @@ pub(crate) struct Position {
 
 impl From<Parsed<'_>> for Position {
     fn from(parsed: Parsed<'_>) -> Self {
+        let number = if broken(Mutant::StringOrder) {
+            // The first letters of the name are a number for its place among names.
+            let letters = parsed.name.trim_start_matches("_c_").bytes().take(7);
+            letters.fold(0, |number, letter| number << 8 | i64::from(letter))
+        } else {
+            parsed.number
+        };
         Position {
-            number: parsed.number,
+            number,
             kind: parsed.kind,
             name: parsed.name.into(),
         }

@@ -17,6 +17,7 @@ use crate::clock::Time;
 use crate::command::{AttemptId, HandleId, LockTarget, Then};
 use crate::config::Acl;
 use crate::error::{Error, ErrorKind};
+use crate::mutant::{Mutant, broken};
 use crate::session::Outcome;
 use crate::wire::acl;
 use crate::wire::code::Code;
@@ -245,6 +246,7 @@ impl Queues {
                 let error = self.create_error(cx, path_id, code);
                 self.fail_node(cx, id, error);
             }
+            Outcome::InDoubt if broken(Mutant::NoRecovery) => self.set_phase(id, Phase::Unsent),
             Outcome::InDoubt => {
                 self.set_phase(id, Phase::InDoubt);
             }
@@ -332,11 +334,16 @@ impl Queues {
         let Some(node) = self.nodes.get_mut(&id) else {
             return;
         };
-        node.czxid = czxid;
+        node.czxid = if broken(Mutant::TokenFromSuffix) {
+            position.number + 1
+        } else {
+            czxid
+        };
         node.position = Some(position.clone());
         node.former = None;
         let (path_id, user) = (node.path, node.user);
-        let used_up = position.number < 0 || position.number == i64::from(i32::MAX);
+        let used_up = (position.number < 0 || position.number == i64::from(i32::MAX))
+            && !broken(Mutant::ExhaustionIgnored);
         if let Some(path) = self.paths.get_mut(path_id) {
             let watch = path
                 .view
@@ -351,6 +358,7 @@ impl Queues {
             );
         }
         match user {
+            User::Nobody if broken(Mutant::CancelledCreateForgotten) => self.gone(cx, id, &Ok(())),
             User::Nobody => self.drive(cx, id),
             User::Attempt(attempt) if used_up => {
                 let error = self.exhausted(cx, path_id);
@@ -373,7 +381,11 @@ impl Queues {
             .and_then(|write| self.nodes.get(&write))
             .filter(|write| write.phase == Phase::Present && write.user != User::Nobody)
             .and_then(|write| Some((write.position.clone()?, write.czxid)));
+        let write = write.filter(|_| !broken(Mutant::DowngradeAtTheEnd));
         let (Some((write, token)), Some(path)) = (write, self.paths.get(node.path)) else {
+            if broken(Mutant::DowngradeAtTheEnd) {
+                return self.create(cx, id);
+            }
             // The write lock was released meanwhile: queue like everyone else.
             if let Some(node) = self.nodes.get_mut(&id) {
                 node.downgrade_of = None;
@@ -382,7 +394,7 @@ impl Queues {
             return self.create(cx, id);
         };
         let name = names::downgrade_name(node.target.naming, &node.guid, write.number);
-        let request = Request::Multi(vec![
+        let mut parts = vec![
             MultiOperation::Check {
                 path: path.child(&write.name),
                 version: -1,
@@ -393,7 +405,11 @@ impl Queues {
                 acl: contender_acl(cx, &node.target),
                 mode: CreateMode::Ephemeral,
             },
-        ]);
+        ];
+        if broken(Mutant::DowngradeWithoutCheck) {
+            parts.remove(0);
+        }
+        let request = Request::Multi(parts);
         self.set_phase(id, Phase::Creating);
         if let Some(node) = self.nodes.get_mut(&id) {
             node.writers_token = Some(token);
@@ -489,7 +505,9 @@ impl Queues {
         let path_id = node.path;
         match outcome {
             Outcome::Done(Reply::Data { stat, .. }) => {
-                if stat.ephemeral_owner == cx.machine.session_id() {
+                if stat.ephemeral_owner == cx.machine.session_id()
+                    || broken(Mutant::OldSessionsNodeAdopted)
+                {
                     if let Some(path) = self.paths.get_mut(path_id) {
                         path.view.insert(
                             position.clone(),
@@ -553,6 +571,12 @@ impl Queues {
         match outcome {
             Outcome::Done(_) | Outcome::Refused(Code::NO_NODE) => {
                 self.remove_from_view(cx, path, id);
+                self.gone(cx, id, &Ok(()));
+            }
+            Outcome::InDoubt if broken(Mutant::UnconfirmedDeletionCounts) => {
+                self.gone(cx, id, &Ok(()));
+            }
+            Outcome::Refused(_) if broken(Mutant::RefusedDeletionCounts) => {
                 self.gone(cx, id, &Ok(()));
             }
             Outcome::InDoubt | Outcome::NotSent => {

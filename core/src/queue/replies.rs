@@ -8,6 +8,7 @@ use super::paths::PathId;
 use super::timers::Timer;
 use super::view::View;
 use super::{Context, Queues};
+use crate::mutant::{Mutant, broken};
 use crate::session::Outcome;
 use crate::wire::reply::WatchEventKind;
 
@@ -58,7 +59,7 @@ impl Queues {
 
     /// The connection is lost. Views prove nothing about order until they are verified (Z11).
     pub(crate) fn suspended(&mut self) {
-        self.generation += 1;
+        self.generation += u64::from(!broken(Mutant::GrantBeforeRearmed));
         self.forget_listings();
     }
 
@@ -88,13 +89,15 @@ impl Queues {
 
     /// The session is over: guards are lost, nodes are gone, attempts queue again (R9).
     pub(crate) fn session_over(&mut self, cx: &mut Context<'_>) {
-        if let Some(term) = self.term.take() {
-            term.break_now();
+        if !broken(Mutant::BeliefAfterSession) {
+            if let Some(term) = self.term.take() {
+                term.break_now();
+            }
+            self.lose_all(cx);
         }
         self.generation += 1;
         self.forget_listings();
         self.forget_all_lost();
-        self.lose_all(cx);
         for id in self.paths.ids() {
             self.queue_all_again(cx, id);
             if let Some(path) = self.paths.get_mut(id) {

@@ -9,6 +9,7 @@ use super::replies::Tag;
 use super::view::Watch;
 use super::{Context, Queues};
 use crate::command::Deadline;
+use crate::mutant::{Mutant, broken};
 use crate::session::Outcome;
 use crate::wire::code::Code;
 use crate::wire::reply::{Reply, WatchEventKind};
@@ -28,7 +29,9 @@ impl Queues {
             return;
         };
         let (path_id, downgraded) = (node.path, node.downgrade_of.is_some());
-        let covered = downgraded || self.is_covered(path_id, node.covered_by);
+        let covered = downgraded
+            || self.is_covered(path_id, node.covered_by)
+            || broken(Mutant::GrantUncovered);
         let (Some(position), Some(path)) = (node.position.clone(), self.paths.get(path_id)) else {
             return;
         };
@@ -69,6 +72,11 @@ impl Queues {
                 return;
             }
         }
+        if broken(Mutant::EveryoneWatchesTheFirst)
+            && let Some(first) = self.paths.get(path_id).and_then(|path| path.view.first())
+        {
+            self.watch(cx, path_id, first);
+        }
         self.watch_own(cx, id);
         if !covered && near {
             self.want_listing_for(path_id, covered_by);
@@ -92,9 +100,18 @@ impl Queues {
         let path_id = node.path;
         let downgraded = node.downgrade_of.is_some();
         // A downgrade puts a reader in front of a waiting writer, unseen (Z11).
-        let may_be_overtaken = node.family() == Family::ReadWrite && node.kind == Kind::Write;
+        let may_be_overtaken = node.family() == Family::ReadWrite
+            && node.kind == Kind::Write
+            && !broken(Mutant::WriterTrustsView);
         if may_be_overtaken && !fresh {
             return self.want_listing(path_id, Behind::Nothing);
+        }
+        if !fresh && self.term.is_none() && broken(Mutant::GrantFromEventAfterPause) {
+            let until = cx.now + cx.machine.session_timeout() / 2;
+            self.term = Some(std::sync::Arc::new(crate::lease_term::LeaseTerm::new(
+                until,
+            )));
+            return self.grant(cx, id);
         }
         if !self.is_verified(path_id) && !downgraded {
             return self.want_listing(path_id, Behind::Sync);
@@ -214,6 +231,7 @@ impl Queues {
                     None => {}
                 }
             }
+            Outcome::Refused(Code::NO_NODE) if broken(Mutant::GoneBeforeWatchedIgnored) => {}
             Outcome::Refused(Code::NO_NODE) => self.contender_gone(cx, id, position),
             // The session re-arms what it asked for on the next server.
             Outcome::InDoubt => path.view.set_watch(position, Watch::Armed),
@@ -300,7 +318,9 @@ impl Queues {
         else {
             return;
         };
-        if let Some(node) = seen.node {
+        if let Some(node) = seen.node
+            && !broken(Mutant::OwnEndIgnored)
+        {
             self.node_vanished(cx, node);
         }
         self.evaluate_behind(cx, id, position);

@@ -5,6 +5,7 @@ use std::ops::Bound;
 
 use super::names::{Kind, Position};
 use super::nodes::NodeId;
+use crate::mutant::{Mutant, broken};
 
 /// Whether the server tells us of a contender's end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,6 +76,11 @@ impl View {
         self.seen.len()
     }
 
+    /// Who is at the front.
+    pub(super) fn first(&self) -> Option<Position> {
+        self.seen.keys().next().cloned()
+    }
+
     #[cfg(test)]
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Position, &Seen)> {
         self.seen.iter()
@@ -98,6 +104,10 @@ impl View {
     /// The nearest earlier contender that has to go before this one's turn comes (R7).
     pub(super) fn blocker(&self, position: &Position) -> Option<&Position> {
         match position.kind {
+            Kind::Read if broken(Mutant::ReaderIgnoresWriters) => None,
+            Kind::Write if broken(Mutant::WriterIgnoresReaders) => {
+                self.exclusive.range(..position).next_back()
+            }
             Kind::Read => self.exclusive.range(..position).next_back(),
             Kind::Exclusive | Kind::Write => self
                 .seen

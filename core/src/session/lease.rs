@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::clock::Time;
+use crate::mutant::{Mutant, broken};
 
 /// Answers closer together than this fraction of `S` are kept as one, the earlier; that only
 /// shortens the lease, and bounds the memory at any rate of requests.
@@ -62,6 +63,11 @@ impl Lease {
     /// from the leader. `sent` is read before the system call that sends, `at` after the one that
     /// receives.
     pub(crate) fn answered(&mut self, sent: Time, at: Time, confirmed: bool) {
+        let sent = if broken(Mutant::LeaseFromAnswer) {
+            at
+        } else {
+            sent
+        };
         if confirmed && self.confirmed.is_none_or(|known| known < sent) {
             self.confirmed = Some(sent);
             let by = sent.minus(self.session_timeout * 3 / 10);
@@ -94,6 +100,12 @@ impl Lease {
     /// Until when the lease runs; the beginning of time if there is none.
     pub(crate) fn until(&self) -> Time {
         match (self.confirmed, self.learnt) {
+            (Some(confirmed), Some(_)) if broken(Mutant::LeaseWithoutLearnt) => {
+                confirmed + self.session_timeout / 2
+            }
+            (Some(confirmed), Some(_)) if broken(Mutant::LeaseOfSession) => {
+                confirmed + self.session_timeout
+            }
             (Some(confirmed), Some(learnt)) => {
                 (confirmed + self.session_timeout / 2).min(learnt + self.session_timeout * 9 / 10)
             }

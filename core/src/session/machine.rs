@@ -11,6 +11,7 @@ use super::lease::Lease;
 use super::watches::Watches;
 use crate::clock::Time;
 use crate::config::{Backoff, LeaseConfirmation};
+use crate::mutant::{Mutant, broken};
 use crate::wire::code::Code;
 use crate::wire::frames::{FrameBuffer, MAX_FRAME};
 use crate::wire::handshake::{ConnectRequest, ConnectResponse, SessionPassword};
@@ -223,7 +224,7 @@ impl<T> Machine<T> {
 
     /// Whether guards believe that were promised writes, which only a quorum answers.
     fn renews_by_quorum(&self) -> bool {
-        self.confirms_by_write() && self.believing
+        self.confirms_by_write() && self.believing && !broken(Mutant::PromisedWritesBySync)
     }
 
     /// Sends a request on the present connection; without one it is `NotSent` at once.
@@ -385,7 +386,11 @@ impl<T> Machine<T> {
                 open.handshake = Handshake::Sent(now);
                 let request = match &self.identity {
                     Some(identity) if !open.fresh => ConnectRequest {
-                        last_zxid_seen: self.last_zxid,
+                        last_zxid_seen: if broken(Mutant::ResumedWithoutZxid) {
+                            0
+                        } else {
+                            self.last_zxid
+                        },
                         timeout_ms,
                         session_id: identity.id,
                         password: identity.password.clone(),
@@ -612,6 +617,11 @@ impl<T> Machine<T> {
         let granted = u64::try_from(response.timeout_ms).unwrap_or(0);
         self.session_timeout = Duration::from_millis(granted);
         let by_quorum = self.renews_by_quorum();
+        let sent = if broken(Mutant::LeaseFromAnswer) {
+            now
+        } else {
+            sent
+        };
         if resumed && by_quorum {
             self.lease.moved(sent, self.session_timeout);
         } else {
@@ -637,6 +647,9 @@ impl<T> Machine<T> {
             connection.submit(&Request::CloseSession, Tag::Close, SMALL_REPLY, true);
         }
         for request in self.watches.rearm(self.last_zxid) {
+            if broken(Mutant::NotRearmed) {
+                continue;
+            }
             connection.submit(&request, Tag::Rearm, SMALL_REPLY, true);
         }
         self.connection = Some(connection);
@@ -744,7 +757,7 @@ impl<T> Machine<T> {
     fn speak_at(&self, connection: &Connection<Tag<T>>) -> Time {
         let interval = self.session_timeout / 6;
         let ping = connection.last_sent + interval;
-        if self.needs_lease() {
+        if self.needs_lease() && !broken(Mutant::LeaseFromPing) {
             ping.min(connection.last_confirming + interval)
         } else {
             ping
@@ -758,7 +771,8 @@ impl<T> Machine<T> {
         let Some(connection) = &mut self.connection else {
             return;
         };
-        if needs_lease && connection.last_confirming + interval <= now {
+        let asks = !broken(Mutant::LeaseFromPing);
+        if asks && needs_lease && connection.last_confirming + interval <= now {
             if by_write {
                 let paths: Vec<String> =
                     self.held_paths.iter().take(MOST_CHECKED).cloned().collect();
@@ -861,7 +875,13 @@ impl<T> Machine<T> {
         let confirmed = request.operation.is_confirming()
             && is_confirmed(&outcome)
             && !(request.operation == Operation::Sync && self.renews_by_quorum());
+        let confirmed =
+            confirmed || request.operation == Operation::Ping && broken(Mutant::LeaseFromPing);
         self.lease.answered(request.sent, now, confirmed);
+        if let (Tag::Rearm, Outcome::Refused(code)) = (&request.tag, &outcome) {
+            // A connection on which events do not come is of no use (R9).
+            return Err(format!("the server does not re-arm watches: {code}"));
+        }
         self.settle(request, outcome);
         Ok(())
     }

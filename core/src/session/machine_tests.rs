@@ -463,6 +463,30 @@ fn r16_watches_that_are_pending_are_armed_again() {
     assert!(!text.contains("/fires") && !text.contains("/missing"));
 }
 
+#[test]
+fn r09_a_server_that_does_not_arm_them_again_is_left() {
+    let mut rig = Rig::connected();
+    rig.machine.submit(&watch("/stays"), 1, 100);
+    let sent = rig.transmit();
+    rig.receive(rig.dial, &reply(sent[0].xid, Code::OK, &rig::data()));
+    rig.lose_connection();
+    let dial = rig.dialed();
+    rig.handshake_sent(dial);
+    rig.answer_handshake(dial, 7, S);
+    let sent = rig.transmit();
+    assert_eq!(ops(&sent), [SET_WATCHES]);
+    rig.events();
+    rig.receive(dial, &reply(sent[0].xid, Code::THROTTLED_OP, &[]));
+    assert_eq!(rig.events(), [Event::Suspended]);
+    // The next one is asked for the same.
+    let dial = rig.dialed();
+    rig.handshake_sent(dial);
+    rig.answer_handshake(dial, 7, S);
+    let sent = rig.transmit();
+    assert_eq!(ops(&sent), [SET_WATCHES]);
+    assert!(String::from_utf8_lossy(&sent[0].bytes).contains("/stays"));
+}
+
 // ---- closing ----
 
 #[test]

@@ -1,13 +1,15 @@
 //! One process: the real engine, a clock of its own rate, and what its callers do.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::task::{Context, Waker};
 use std::time::Duration;
 
+use super::workload::{MUTEX, PATHS};
 use crate::clock::Time;
 use crate::command::{AttemptId, Command, Deadline, GrantTo, HandleId, LockRequest, LockTarget};
-use crate::config::{SessionConfig, SessionOptions};
+use crate::config::{LeaseConfirmation, SessionConfig, SessionOptions};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::guard::Guard;
@@ -15,7 +17,7 @@ use crate::handle::Session;
 use crate::link::Link;
 use crate::owner::Owner;
 use crate::pending::Pending;
-use crate::queue::names::{Family, Kind, Naming};
+use crate::queue::names::{Kind, Naming};
 use crate::runtime::{Callbacks, Job};
 use crate::stats::LockStats;
 use crate::sync::{Receiver, completion};
@@ -26,6 +28,8 @@ pub(super) const EPOCH: u64 = 1 << 60;
 /// A call that has not been answered.
 pub(super) struct Call {
     pub(super) attempt: AttemptId,
+    /// Its number among the client's calls, the same in every run.
+    pub(super) number: u64,
     pub(super) path: usize,
     pub(super) kind: Kind,
     pub(super) owner: Option<u64>,
@@ -40,8 +44,68 @@ pub(super) struct Held {
     pub(super) path: usize,
     pub(super) kind: Kind,
     pub(super) owner: Option<u64>,
+    /// The session that it was granted in.
+    pub(super) session: i64,
     /// Once seen lost, it must never believe again.
     pub(super) seen_lost: bool,
+    /// Somebody else took its contender away, or ended its session: nobody has promised what it
+    /// believes then (R1).
+    pub(super) meddled: bool,
+    /// How often its loss was told.
+    told: Arc<AtomicU32>,
+}
+
+impl Held {
+    pub(super) fn new(guard: Guard, call: &Call, session: i64) -> Held {
+        let told = Arc::new(AtomicU32::new(0));
+        let count = Arc::clone(&told);
+        guard.on_lost(move || {
+            count.fetch_add(1, Ordering::Relaxed);
+        });
+        Held {
+            guard,
+            path: call.path,
+            kind: call.kind,
+            owner: call.owner,
+            session,
+            seen_lost: false,
+            meddled: false,
+            told,
+        }
+    }
+
+    /// The last part of its contender's path.
+    pub(super) fn name(&self) -> &str {
+        self.guard.node_path().rsplit('/').next().unwrap_or("")
+    }
+
+    pub(super) fn told(&self) -> u32 {
+        self.told.load(Ordering::Relaxed)
+    }
+}
+
+/// A release that has not been answered.
+pub(super) struct Releasing {
+    /// When its lease ends.
+    pub(super) until: Time,
+    pub(super) due: u64,
+    pub(super) path: usize,
+    pub(super) name: String,
+    pub(super) session: i64,
+    pub(super) pending: Pending<()>,
+}
+
+/// How a client is set up.
+pub(super) struct Setup<'a> {
+    pub(super) hosts: &'a str,
+    pub(super) session_timeout: Duration,
+    /// In front of the paths, which are behind the session's chroot already.
+    pub(super) prefix: &'a str,
+    pub(super) naming: Naming,
+    pub(super) by_write: bool,
+    pub(super) seed: u64,
+    /// Nanoseconds of its clock for each 1,000 true ones.
+    pub(super) rate: u64,
 }
 
 pub(super) struct Client {
@@ -51,8 +115,12 @@ pub(super) struct Client {
     pub(super) jobs: mpsc::Receiver<Job>,
     pub(super) calls: Vec<Call>,
     pub(super) held: Vec<Held>,
-    pub(super) releases: Vec<(u64, Pending<()>)>,
+    pub(super) releases: Vec<Releasing>,
     pub(super) paused_until: Option<u64>,
+    /// How many calls there have been.
+    called: u64,
+    /// Calls that waited when their session ended, in the order that they have to keep (R9).
+    pub(super) former: Vec<AttemptId>,
     session: Session,
     targets: Vec<Arc<LockTarget>>,
     /// Nanoseconds of its clock for each 1,000 true ones.
@@ -61,18 +129,18 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(
-        hosts: &str,
-        session_timeout: Duration,
-        paths: &[(&str, Family)],
-        seed: u64,
-        rate: u64,
-    ) -> Client {
+    pub(super) fn new(setup: &Setup<'_>) -> Client {
+        let Setup { seed, rate, .. } = *setup;
         let options = SessionOptions {
-            session_timeout,
+            session_timeout: setup.session_timeout,
+            lease_confirmation: if setup.by_write {
+                LeaseConfirmation::Write
+            } else {
+                LeaseConfirmation::Sync
+            },
             ..SessionOptions::default()
         };
-        let config = SessionConfig::new(Some(hosts), &options).expect("a good configuration");
+        let config = SessionConfig::new(Some(setup.hosts), &options).expect("a good configuration");
         let (callbacks, jobs) = Callbacks::collected();
         let link = Link::new(callbacks);
         let offset = EPOCH + seed % 1_000_000_007;
@@ -89,14 +157,16 @@ impl Client {
             held: Vec::new(),
             releases: Vec::new(),
             paused_until: None,
+            called: 0,
+            former: Vec::new(),
             session,
-            targets: paths
+            targets: PATHS
                 .iter()
                 .map(|(path, family)| {
                     Arc::new(LockTarget {
-                        path: (*path).into(),
+                        path: format!("{}{path}", setup.prefix).into(),
                         family: *family,
-                        naming: Naming::Curator,
+                        naming: setup.naming,
                         data: None,
                         acl: None,
                         stats: LockStats::default(),
@@ -133,7 +203,7 @@ impl Client {
         kind: Kind,
         owner: Option<u64>,
         wait: Option<Duration>,
-    ) {
+    ) -> u64 {
         let (completer, receiver) = completion();
         let attempt = AttemptId::next();
         let called = self.clock(now);
@@ -142,8 +212,10 @@ impl Client {
             Some(wait) if wait.is_zero() => Deadline::Try(called + Duration::from_secs(10)),
             Some(wait) => Deadline::At(called + wait),
         };
+        self.called += 1;
         self.calls.push(Call {
             attempt,
+            number: self.called,
             path,
             kind,
             owner,
@@ -165,6 +237,15 @@ impl Client {
             deadline,
             to: GrantTo::Try(completer),
         }));
+        self.called
+    }
+
+    /// The calls that wait for the mutex, in the order of their contenders, where there are several.
+    pub(super) fn places(&self) -> Vec<AttemptId> {
+        if self.calls.iter().filter(|call| call.path == MUTEX).count() < 2 {
+            return Vec::new();
+        }
+        self.engine.places(&self.targets[MUTEX].path)
     }
 
     /// Hands the engine what its callers asked for.
@@ -176,6 +257,10 @@ impl Client {
             let time = self.clock(now);
             self.engine.commands(time, letters.into_iter());
         }
+    }
+
+    /// What its callback thread would do.
+    pub(super) fn run_jobs(&mut self) {
         for job in self.jobs.try_iter() {
             job();
         }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use zoolock_testserver::model::ConnectionId;
 
+use super::trace::Asked;
 use crate::session::DialId;
 
 /// What travels.
@@ -12,6 +13,8 @@ pub(super) enum Parcel {
     Bytes(Vec<u8>),
     /// The other end has closed the connection.
     Close,
+    /// The network has broken it; the other end hears of that by itself, or not.
+    Broken,
 }
 
 /// One direction of a connection.
@@ -42,16 +45,42 @@ impl Lane {
         }
         self.parcels.pop_front().map(|(_, parcel)| parcel)
     }
+
+    /// Ends at `now` with this parcel; what is under way arrives before it, at once, or is lost.
+    pub(super) fn end(&mut self, now: u64, lose: bool, parcel: Parcel) {
+        if lose {
+            self.parcels.clear();
+        }
+        for (at, _) in &mut self.parcels {
+            *at = now;
+        }
+        self.frozen = false;
+        self.last = now;
+        self.parcels.push_back((now, parcel));
+    }
+
+    /// Everything under way takes so much longer.
+    pub(super) fn hold_up(&mut self, nanos: u64) {
+        for (at, _) in &mut self.parcels {
+            *at += nanos;
+        }
+        self.last += nanos;
+    }
 }
 
 /// A connection as the network knows it.
 pub(super) struct Pipe {
     pub(super) client: usize,
     pub(super) dial: DialId,
+    pub(super) server: usize,
     pub(super) connection: ConnectionId,
     pub(super) to_server: Lane,
     pub(super) to_client: Lane,
     /// Either end has hung up and been told so; nothing arrives any more.
     pub(super) client_open: bool,
     pub(super) server_open: bool,
+    /// The handshake has been sent.
+    pub(super) greeted: bool,
+    /// For the reader of a trace.
+    pub(super) asked: Asked,
 }

@@ -1,37 +1,26 @@
 //! Time, and everyone in it.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use zoolock_testserver::model::{Cluster, Output, Settings};
+use zoolock_testserver::model::{Cluster, Settings};
 
-use super::checks::{self, Violation};
-use super::client::{Client, Held};
+use super::checks::Violation;
+use super::client::{Client, Setup};
 use super::faults::Fault;
-use super::network::{Lane, Parcel, Pipe};
-use super::workload::{self, PATHS, Step};
-use crate::session::{Action, DialId, Failure, Probed, Version};
-use crate::state::GuardState;
+use super::herd::Herd;
+use super::network::Pipe;
+use super::plan::{Family, MILLI, Plan};
+use super::trace::{Actor, Trace};
+use super::truth::Truth;
+use super::workload::PATHS;
+use crate::queue::names::Naming;
+use crate::session::DialId;
 
-const MILLI: u64 = 1_000_000;
-/// How late an answer may come after its deadline (R6).
-const LATE: u64 = 50 * MILLI;
-/// Lines of a failing seed's trace.
-const TRACE: usize = 20000;
-
-/// What a seed stands for.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Plan {
-    seed: u64,
-    servers: usize,
-    clients: usize,
-    tick: u64,
-    session: u64,
-    length: u64,
-    base_delay: u64,
-    mean_step: u64,
-    mean_fault: u64,
-}
+/// No schedule takes so many turns, unless something goes round in circles.
+const MOST_TURNS: u64 = 400_000;
+/// Some clients have it as their chroot.
+pub(super) const CHROOT: &str = "/app";
 
 /// What happened in a run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,47 +41,46 @@ impl Summary {
 }
 
 pub(super) struct World {
-    plan: Plan,
-    random: fastrand::Rng,
-    now: u64,
-    cluster: Cluster,
-    clients: Vec<Client>,
-    pipes: Vec<Pipe>,
+    pub(super) plan: Plan,
+    pub(super) random: fastrand::Rng,
+    pub(super) now: u64,
+    pub(super) cluster: Cluster,
+    pub(super) clients: Vec<Client>,
+    pub(super) pipes: Vec<Pipe>,
     /// Dials under way: when they end, for whom, and where to.
-    dials: Vec<(u64, usize, DialId, usize)>,
+    pub(super) dials: Vec<(u64, usize, DialId, usize)>,
     next_step: u64,
     next_fault: u64,
-    slow: u64,
-    calm: bool,
-    last_tokens: [i64; PATHS.len()],
-    last_resumed: Vec<u64>,
-    summary: Summary,
-    trace: VecDeque<String>,
-    children: [BTreeSet<String>; PATHS.len()],
-}
-
-impl Plan {
-    pub(super) fn from_seed(seed: u64) -> Plan {
-        let mut random = fastrand::Rng::with_seed(seed);
-        let servers = if random.u8(..4) == 0 { 1 } else { 3 };
-        let tick = random.u64(200..1000) * MILLI;
-        let session = tick * 2 + random.u64(0..4) * tick;
-        Plan {
-            seed,
-            servers,
-            clients: random.usize(2..5),
-            tick,
-            session,
-            length: session * 12,
-            base_delay: random.u64(10_000..5 * MILLI),
-            mean_step: session / random.u64(8..60),
-            mean_fault: session / random.u64(1..8),
-        }
-    }
+    /// Faults that follow from earlier ones, and when.
+    pub(super) later: Vec<(u64, Fault)>,
+    pub(super) cut_off: BTreeSet<usize>,
+    pub(super) paused_servers: BTreeSet<usize>,
+    /// Until when a client reaches no server, or none but this one.
+    pub(super) confined: Vec<Option<(u64, Option<usize>)>>,
+    /// For how long a client is stopped at its next handshake, and how soon it is stranded after that.
+    pub(super) stop_at_hello: Vec<Option<(u64, u64)>>,
+    /// Until when the callers of a client do nothing.
+    pub(super) idle: Vec<u64>,
+    pub(super) slow: u64,
+    pub(super) calm: bool,
+    pub(super) last_tokens: [i64; PATHS.len()],
+    pub(super) last_resumed: Vec<u64>,
+    pub(super) summary: Summary,
+    pub(super) trace: Trace,
+    pub(super) truth: Truth,
+    pub(super) herd: Herd,
+    /// Sessions that an administrator ended.
+    pub(super) ended_sessions: BTreeSet<i64>,
+    /// Children that are of no client, by their full paths.
+    pub(super) foreign: Vec<String>,
+    /// Paths on which numbers were taken away.
+    pub(super) exhausted: [bool; PATHS.len()],
+    /// Creates may have been refused or undone by others: the order of calls tells nothing any more.
+    pub(super) disordered: bool,
 }
 
 impl World {
-    pub(super) fn new(plan: Plan) -> World {
+    pub(super) fn new(plan: Plan, trace: Trace) -> World {
         let mut random = fastrand::Rng::with_seed(plan.seed ^ 0x5eed);
         let tick = Duration::from_nanos(plan.tick);
         let settings = Settings {
@@ -101,22 +89,13 @@ impl World {
             container_check: tick * 4,
             container_never_used: tick * 20,
             election: tick,
+            sequence_sticks: plan.sequence_sticks,
             ..Settings::default()
         };
         let hosts: Vec<String> = (1..=plan.servers).map(|n| format!("server{n}:1")).collect();
         let hosts = hosts.join(",");
         let clients = (0..plan.clients)
-            .map(|_| {
-                let seed = random.u64(..);
-                let rate = random.u64(920..=1080);
-                Client::new(
-                    &hosts,
-                    Duration::from_nanos(plan.session),
-                    &PATHS,
-                    seed,
-                    rate,
-                )
-            })
+            .map(|_| World::client(&plan, &hosts, &mut random))
             .collect();
         World {
             random,
@@ -127,38 +106,70 @@ impl World {
             dials: Vec::new(),
             next_step: MILLI,
             next_fault: plan.session,
+            later: Vec::new(),
+            cut_off: BTreeSet::new(),
+            paused_servers: BTreeSet::new(),
+            confined: vec![None; plan.clients],
+            stop_at_hello: vec![None; plan.clients],
+            idle: vec![0; plan.clients],
             slow: 0,
             calm: false,
             last_tokens: [0; PATHS.len()],
             last_resumed: vec![0; plan.clients],
             summary: Summary::default(),
-            trace: VecDeque::new(),
-            children: Default::default(),
+            trace,
+            truth: Truth::default(),
+            herd: Herd::default(),
+            ended_sessions: BTreeSet::new(),
+            foreign: Vec::new(),
+            exhausted: [false; PATHS.len()],
+            disordered: false,
             plan,
         }
     }
 
-    pub(super) fn trace(&self) -> Vec<String> {
-        self.trace.iter().cloned().collect()
+    fn client(plan: &Plan, hosts: &str, random: &mut fastrand::Rng) -> Client {
+        let chrooted = plan.chroot && random.bool();
+        let hosts = if chrooted {
+            format!("{hosts}{CHROOT}")
+        } else {
+            hosts.to_owned()
+        };
+        let setup = Setup {
+            hosts: &hosts,
+            session_timeout: Duration::from_nanos(plan.session),
+            prefix: if plan.chroot && !chrooted { CHROOT } else { "" },
+            naming: match random.u8(..4) {
+                0 => Naming::Kazoo,
+                _ => Naming::Curator,
+            },
+            by_write: plan.by_write,
+            seed: random.u64(..),
+            rate: random.u64(920..=1080),
+        };
+        Client::new(&setup)
     }
 
-    fn note(&mut self, what: impl FnOnce() -> String) {
-        if self.trace.len() == TRACE {
-            self.trace.pop_front();
-        }
-        let line = format!("{:>10.3} ms  {}", self.now as f64 / 1e6, what());
-        self.trace.push_back(line);
+    pub(super) fn note(&mut self, actor: Actor, what: impl FnOnce() -> String) {
+        self.trace.note(self.now, actor, what);
+    }
+
+    /// The lock path as the servers know it.
+    pub(super) fn full_path(&self, path: usize) -> String {
+        let chroot = if self.plan.chroot { CHROOT } else { "" };
+        format!("{chroot}{}", PATHS[path].0)
     }
 
     pub(super) fn run(&mut self) -> Result<Summary, Violation> {
+        let mut turns = 0;
         while self.now < self.plan.length {
-            self.turn()?;
+            self.turn(&mut turns)?;
         }
-        self.settle_down();
+        self.settle_down()?;
         // Long enough for sessions that died to expire, and for everyone to have had a turn.
         let end = self.now + self.plan.session * 30;
         while self.now < end && !self.is_done() {
-            self.turn()?;
+            self.turn(&mut turns)?;
         }
         self.check_end()?;
         Ok(self.summary)
@@ -167,11 +178,7 @@ impl World {
     fn is_done(&self) -> bool {
         self.clients.iter().all(|client| {
             client.calls.is_empty() && client.held.is_empty() && client.releases.is_empty()
-        }) && PATHS.iter().all(|(path, _)| {
-            self.cluster
-                .children(path)
-                .is_none_or(|children| children.is_empty())
-        })
+        }) && (0..PATHS.len()).all(|path| self.truth.contenders(path).is_empty())
     }
 
     fn describe(&self) -> String {
@@ -184,11 +191,11 @@ impl World {
     fn check_end(&self) -> Result<(), Violation> {
         for (index, client) in self.clients.iter().enumerate() {
             if let Some(call) = client.calls.first() {
-                let path = PATHS[call.path].0;
                 return Err(format!(
-                    "R9: client {index} still waits for {path} ({:?}); there: {:?}\n{}",
+                    "R9: client {index} still waits for {} ({:?}); there: {:?}\n{}",
+                    PATHS[call.path].0,
                     call.kind,
-                    self.cluster.children(path),
+                    self.truth.contenders(call.path),
                     self.describe(),
                 ));
             }
@@ -196,18 +203,28 @@ impl World {
                 return Err(format!("R10: a release of client {index} never ended"));
             }
         }
-        for (path, _) in PATHS {
-            let children = self.cluster.children(path).unwrap_or_default();
+        for (path, (name, _)) in PATHS.iter().enumerate() {
+            let children = self.truth.contenders(path);
             if !children.is_empty() {
-                return Err(format!("R5: contenders are left on {path}: {children:?}"));
+                return Err(format!(
+                    "R5: contenders are left on {name}: {children:?}\n{}",
+                    self.describe()
+                ));
             }
+        }
+        if self.plan.family == Family::Quiet {
+            self.herd.check(self.summary.grants)?;
         }
         Ok(())
     }
 
     // ---- time ----
 
-    fn turn(&mut self) -> Result<(), Violation> {
+    fn turn(&mut self, turns: &mut u64) -> Result<(), Violation> {
+        *turns += 1;
+        if *turns > MOST_TURNS {
+            return Err("R8: it goes round in circles".to_owned());
+        }
         let next = self.next_moment();
         self.now = self.now.max(next);
         if self.cluster.next_timeout().is_some_and(|at| at <= self.now) {
@@ -216,12 +233,9 @@ impl World {
         }
         self.end_dials();
         self.deliver_to_servers();
-        if self.next_fault <= self.now {
-            self.next_fault = self.now + 1 + self.random.u64(..self.plan.mean_fault * 2);
-            if !self.calm {
-                self.fault();
-            }
-        }
+        self.follow_truth()?;
+        self.have_faults();
+        self.follow_truth()?;
         if self.next_step <= self.now {
             self.next_step = self.now + 1 + self.random.u64(..self.plan.mean_step * 2);
             self.step();
@@ -229,25 +243,34 @@ impl World {
         for client in 0..self.clients.len() {
             self.run_client(client)?;
         }
-        self.note_children();
+        self.pipes
+            .retain(|pipe| pipe.client_open || pipe.server_open);
         Ok(())
     }
 
-    /// For the reader of a trace: which contenders came and went.
-    fn note_children(&mut self) {
-        for (index, (path, _)) in PATHS.iter().enumerate() {
-            let now: BTreeSet<String> = self
-                .cluster
-                .children(path)
-                .unwrap_or_default()
-                .into_iter()
-                .collect();
-            let before = std::mem::replace(&mut self.children[index], now.clone());
-            for gone in before.difference(&now) {
-                self.note(|| format!("    - {gone}"));
+    fn have_faults(&mut self) {
+        let (due, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.later)
+            .into_iter()
+            .partition(|(at, _)| *at <= self.now);
+        self.later = later;
+        for client in 0..self.clients.len() {
+            if self.confined[client].is_some_and(|(until, _)| until <= self.now) {
+                self.confined[client] = None;
+                self.note(Actor::Client(client), || "reaches all servers".to_owned());
+                self.thaw(|pipe| pipe.client == client);
             }
-            for new in now.difference(&before) {
-                self.note(|| format!("    + {new}"));
+        }
+        if !self.calm {
+            for (_, fault) in due {
+                self.inflict(fault);
+            }
+        }
+        if self.next_fault <= self.now {
+            self.next_fault = self.now + 1 + self.random.u64(..self.plan.mean_fault * 2);
+            if !self.calm
+                && let Some(fault) = Fault::any(&mut self.random, &self.plan)
+            {
+                self.inflict(fault);
             }
         }
     }
@@ -270,442 +293,41 @@ impl World {
             .flatten()
             .chain(self.cluster.next_timeout())
             .chain(self.dials.iter().map(|(at, ..)| *at))
+            .chain(self.later.iter().map(|(at, _)| *at))
+            .chain(self.confined.iter().flatten().map(|(until, _)| *until))
             .chain([self.next_step, self.next_fault])
             .min()
             .unwrap_or(self.now)
     }
 
-    fn delay(&mut self) -> u64 {
+    pub(super) fn delay(&mut self) -> u64 {
         let base = self.plan.base_delay + self.slow;
-        base / 2 + self.random.u64(..base)
-    }
-
-    // ---- network ----
-
-    fn end_dials(&mut self) {
-        let (due, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut self.dials)
-            .into_iter()
-            .partition(|(at, ..)| *at <= self.now);
-        self.dials = waiting;
-        for (_, client, dial, server) in due {
-            let time = self.clients[client].clock(self.now);
-            if let Some(connection) = self.cluster.open(self.now, server) {
-                self.pipes.push(Pipe {
-                    client,
-                    dial,
-                    connection,
-                    to_server: Lane::default(),
-                    to_client: Lane::default(),
-                    client_open: true,
-                    server_open: true,
-                });
-                self.note(|| format!("client {client} {dial:?} reaches server {server}"));
-                self.clients[client].engine.dialed(time, dial);
-            } else {
-                self.clients[client]
-                    .engine
-                    .disconnected(time, dial, Failure::Other, "refused");
-            }
-            self.take_outputs();
+        let delay = base / 2 + self.random.u64(..base);
+        let one_in = self.plan.straggler_one_in;
+        if !self.calm && one_in > 0 && self.random.u32(..one_in) == 0 {
+            return delay + self.random.u64(..self.plan.session / 8);
         }
-    }
-
-    fn deliver_to_servers(&mut self) {
-        for index in 0..self.pipes.len() {
-            loop {
-                let pipe = &mut self.pipes[index];
-                let connection = pipe.connection;
-                match pipe.to_server.take(self.now) {
-                    Some(Parcel::Bytes(bytes)) => {
-                        self.cluster.receive(self.now, connection, &bytes);
-                    }
-                    Some(Parcel::Close) => {
-                        self.cluster.client_closed(self.now, connection);
-                        self.pipes[index].server_open = false;
-                    }
-                    None => break,
-                }
-                self.take_outputs();
-            }
-        }
-    }
-
-    fn take_outputs(&mut self) {
-        while let Some(output) = self.cluster.poll_output() {
-            let delay = self.delay();
-            let (connection, parcel) = match output {
-                Output::Bytes { connection, bytes } => (connection, Parcel::Bytes(bytes)),
-                Output::Close { connection } => (connection, Parcel::Close),
-            };
-            if let Some(pipe) = self
-                .pipes
-                .iter_mut()
-                .find(|pipe| pipe.connection == connection)
-            {
-                pipe.to_client.send(self.now, delay, parcel);
-            }
-        }
-    }
-
-    fn hang_up(&mut self, client: usize, dial: DialId) {
-        self.dials
-            .retain(|(_, owner, known, _)| (*owner, *known) != (client, dial));
-        let delay = self.delay();
-        for pipe in &mut self.pipes {
-            if pipe.client == client && pipe.dial == dial && pipe.client_open {
-                pipe.client_open = false;
-                pipe.to_server.send(self.now, delay, Parcel::Close);
-            }
-        }
-    }
-
-    // ---- clients ----
-
-    fn run_client(&mut self, index: usize) -> Result<(), Violation> {
-        if let Some(until) = self.clients[index].paused_until {
-            if until > self.now {
-                return Ok(());
-            }
-            self.clients[index].paused_until = None;
-            self.last_resumed[index] = self.now;
-            self.note(|| format!("client {index} goes on"));
-        }
-        self.clients[index].take_letters(self.now);
-        self.deliver_to_client(index);
-        self.drain_engine(index);
-        let time = self.clients[index].clock(self.now);
-        // As the driver does: what is due is done after what has arrived.
-        for _ in 0..100 {
-            if self.clients[index].engine.next_timeout(time) > time {
-                break;
-            }
-            self.clients[index].engine.handle_timeout(time);
-            self.drain_engine(index);
-        }
-        self.take_answers(index)?;
-        checks::finality(&mut self.clients[index], self.now)?;
-        self.pipes
-            .retain(|pipe| pipe.client_open || pipe.server_open);
-        Ok(())
-    }
-
-    fn deliver_to_client(&mut self, index: usize) {
-        let time = self.clients[index].clock(self.now);
-        for at in 0..self.pipes.len() {
-            loop {
-                let pipe = &mut self.pipes[at];
-                if pipe.client != index || !pipe.client_open {
-                    break;
-                }
-                let dial = pipe.dial;
-                match pipe.to_client.take(self.now) {
-                    Some(Parcel::Bytes(bytes)) => {
-                        self.note(|| {
-                            format!("client {index} {dial:?} gets {}", operations(&bytes))
-                        });
-                        self.clients[index].engine.received(time, dial, &bytes);
-                    }
-                    Some(Parcel::Close) => {
-                        self.pipes[at].client_open = false;
-                        self.pipes[at].server_open = false;
-                        self.clients[index].engine.disconnected(
-                            time,
-                            dial,
-                            Failure::Other,
-                            "closed by the server",
-                        );
-                    }
-                    None => break,
-                }
-                self.act(index);
-            }
-        }
-    }
-
-    fn act(&mut self, index: usize) {
-        while let Some(action) = self.clients[index].engine.poll_action() {
-            match action {
-                Action::Dial {
-                    dial,
-                    server,
-                    probe,
-                    ..
-                } => {
-                    let at = self.now + self.delay();
-                    self.dials.push((at, index, dial, server));
-                    if probe {
-                        let time = self.clients[index].clock(self.now);
-                        let found = Probed::Version(Version(3, 9, 5));
-                        self.clients[index].engine.probed(time, found);
-                    }
-                }
-                Action::HangUp { dial } => {
-                    self.note(|| format!("client {index} hangs up {dial:?}"));
-                    self.hang_up(index, dial);
-                }
-            }
-        }
-    }
-
-    fn drain_engine(&mut self, index: usize) {
-        self.act(index);
-        loop {
-            let time = self.clients[index].clock(self.now);
-            let Some((dial, bytes)) = self.clients[index].engine.poll_transmit(time) else {
-                break;
-            };
-            self.note(|| format!("client {index} {dial:?} sends {}", operations(&bytes)));
-            let delay = self.delay();
-            // A process may be stopped between reading the clock and the system call.
-            let stopped = if !self.calm && self.random.u16(..2000) == 0 {
-                self.random.u64(..self.plan.session)
-            } else {
-                0
-            };
-            if stopped > 0 {
-                self.clients[index].paused_until = Some(self.now + stopped);
-            }
-            let now = self.now;
-            if let Some(pipe) = self
-                .pipes
-                .iter_mut()
-                .find(|pipe| pipe.client == index && pipe.dial == dial)
-            {
-                pipe.to_server
-                    .send(now, delay + stopped, Parcel::Bytes(bytes));
-            }
-            self.act(index);
-        }
-    }
-
-    fn take_answers(&mut self, index: usize) -> Result<(), Violation> {
-        if self.clients[index].is_paused() {
-            return Ok(());
-        }
-        let mut at = 0;
-        while at < self.clients[index].calls.len() {
-            let call = &self.clients[index].calls[at];
-            let Some(answer) = call.receiver.wait(Some(Duration::ZERO)) else {
-                let due = call
-                    .deadline
-                    .map(|due| due.max(self.last_resumed[index]) + LATE);
-                if due.is_some_and(|due| due < self.now) {
-                    return Err(format!("R6: a call of client {index} is late"));
-                }
-                at += 1;
-                continue;
-            };
-            let call = self.clients[index].calls.remove(at);
-            match answer {
-                Ok(Ok(Some(guard))) => {
-                    let name = guard.node_path().to_owned();
-                    let token = guard.fencing_token();
-                    self.note(|| format!("client {index} granted {name} token {token}"));
-                    self.summary.grants += 1;
-                    self.clients[index].held.push(Held {
-                        guard,
-                        path: call.path,
-                        kind: call.kind,
-                        owner: call.owner,
-                        seen_lost: false,
-                    });
-                    self.check_grant(index)?;
-                }
-                Ok(Ok(None)) => self.note(|| format!("client {index} try: busy")),
-                Ok(Err(error)) => {
-                    self.summary.failures += 1;
-                    self.note(|| format!("client {index} failed: {error}"));
-                    let (timed, owned) = (call.deadline.is_some(), call.owner.is_some());
-                    if !checks::may_fail(error.kind(), call.cancelled, timed, owned) {
-                        return Err(format!("client {index} failed: {error:?}"));
-                    }
-                }
-                Err(_) => return Err(format!("a call of client {index} was never answered")),
-            }
-        }
-        let mut releases = std::mem::take(&mut self.clients[index].releases);
-        let mut late = None;
-        releases.retain_mut(|(due, pending)| match pending.wait_for(Duration::ZERO) {
-            Some(outcome) => {
-                if let Err(error) = outcome
-                    && error.kind() != crate::ErrorKind::LockLost
-                {
-                    late = Some(format!("client {index}: release failed: {error}"));
-                }
-                false
-            }
-            None => {
-                if (*due).max(self.last_resumed[index]) + LATE < self.now {
-                    late = Some(format!("R10: a release of client {index} is late"));
-                }
-                true
-            }
-        });
-        self.clients[index].releases = releases;
-        late.map_or(Ok(()), Err)
-    }
-
-    fn check_grant(&mut self, index: usize) -> Result<(), Violation> {
-        let held_index = self.clients[index].held.len() - 1;
-        let held = &self.clients[index].held[held_index];
-        let believes = matches!(
-            held.guard.cell().state(self.clients[index].clock(self.now)),
-            GuardState::Held | GuardState::Suspended
-        );
-        if !believes {
-            // Granted and lost before anyone looked.
-            return Ok(());
-        }
-        let path = held.path;
-        // What a deposed leader has that nobody hears is not the truth.
-        let newest = (0..self.plan.servers)
-            .map(|server| self.cluster.zxid(server))
-            .max();
-        let leads = |leader: usize| Some(self.cluster.zxid(leader)) >= newest;
-        let children = match self.cluster.leader() {
-            Some(leader) if leads(leader) => self.cluster.children(PATHS[path].0),
-            _ => None,
-        };
-        checks::granted(
-            &self.clients,
-            (index, held_index),
-            self.now,
-            children.as_deref(),
-            &mut self.last_tokens[path],
-        )
-    }
-
-    fn step(&mut self) {
-        let index = self.random.usize(..self.clients.len());
-        let client = &mut self.clients[index];
-        if client.is_paused() {
-            return;
-        }
-        let s = Duration::from_nanos(self.plan.session);
-        let step = if self.calm {
-            match client.held.len() {
-                0 => Step::Nothing,
-                held => Step::Release(self.random.usize(..held)),
-            }
-        } else {
-            workload::choose(&mut self.random, client, s)
-        };
-        match step {
-            Step::Lock {
-                path,
-                kind,
-                owner,
-                wait,
-            } => {
-                client.lock(self.now, path, kind, owner, wait);
-                let name = PATHS[path].0;
-                self.note(|| format!("client {index} asks {name} {kind:?} {owner:?} {wait:?}"));
-            }
-            Step::Cancel(at) => {
-                let call = &mut client.calls[at];
-                call.cancelled = true;
-                let attempt = call.attempt;
-                client
-                    .link
-                    .send(crate::command::Command::Cancel { attempt });
-                self.note(|| format!("client {index} cancels"));
-            }
-            Step::Release(at) | Step::Drop(at) => {
-                let held = client.held.swap_remove(at);
-                let time = client.clock(self.now);
-                let until = held.guard.cell().term.until();
-                if held.guard.cell().state(time) == GuardState::Lost {
-                    self.summary.losses += 1;
-                }
-                if matches!(step, Step::Release(_)) {
-                    let due = client.moment(until).unwrap_or(self.now).max(self.now);
-                    client.releases.push((due, held.guard.release_at(time)));
-                }
-                let name = held.guard.node_path().to_owned();
-                drop(held);
-                self.note(|| format!("client {index} releases {name}"));
-            }
-            Step::Nothing => {}
-        }
-    }
-
-    // ---- faults ----
-
-    fn fault(&mut self) {
-        let (clients, servers) = (self.clients.len(), self.plan.servers);
-        let fault = Fault::any(&mut self.random, clients, servers, self.plan.session);
-        self.summary.faults += 1;
-        self.note(|| format!("{fault:?}"));
-        let now = self.now;
-        match fault {
-            Fault::Reset { client } => {
-                for pipe in self.pipes.iter_mut().filter(|pipe| pipe.client == client) {
-                    pipe.to_client = Lane::default();
-                    pipe.to_server = Lane::default();
-                    pipe.to_client.send(now, 0, Parcel::Close);
-                    pipe.to_server.send(now, 0, Parcel::Close);
-                }
-            }
-            Fault::Freeze {
-                client,
-                to_server,
-                to_client,
-            } => {
-                for pipe in self.pipes.iter_mut().filter(|pipe| pipe.client == client) {
-                    pipe.to_server.frozen |= to_server;
-                    pipe.to_client.frozen |= to_client;
-                }
-            }
-            Fault::Thaw { client } => self.thaw(|pipe| pipe.client == client),
-            Fault::Pause { client, nanos } => {
-                let known = self.clients[client].paused_until.unwrap_or(now);
-                self.clients[client].paused_until = Some(known.max(now + nanos));
-            }
-            Fault::StopServer(server) => self.cluster.stop(now, server),
-            Fault::StartServer(server) => self.cluster.start(now, server),
-            Fault::PauseServer(server) => self.cluster.pause(server),
-            Fault::ResumeServer(server) => self.cluster.resume(now, server),
-            Fault::CutOff(server) => self.cluster.cut_off(now, server),
-            Fault::Rejoin(server) => self.cluster.rejoin(now, server),
-            Fault::Lag { server, nanos } => {
-                self.cluster.set_lag(server, Duration::from_nanos(nanos));
-            }
-            Fault::Elect(server) => self.cluster.elect(now, server),
-            Fault::Expire { client } => {
-                let id = self.clients[client].link.session_id();
-                // An administrator's doing, outside R1: what its guards believe, or those about to
-                // be granted, nobody has promised. Sessions that idle are ended so.
-                let idle =
-                    self.clients[client].held.is_empty() && self.clients[client].calls.is_empty();
-                if id != 0 && idle {
-                    self.cluster.expire_session(now, id);
-                }
-            }
-            Fault::Slow { nanos } => self.slow = nanos,
-        }
-        self.take_outputs();
-    }
-
-    fn thaw(&mut self, which: impl Fn(&Pipe) -> bool) {
-        for pipe in self.pipes.iter_mut().filter(|pipe| which(pipe)) {
-            pipe.to_server.frozen = false;
-            pipe.to_client.frozen = false;
-        }
+        delay
     }
 
     /// Ends every fault.
-    fn settle_down(&mut self) {
-        self.note(|| "calm".to_owned());
+    fn settle_down(&mut self) -> Result<(), Violation> {
+        self.note(Actor::Fault, || "calm".to_owned());
         self.calm = true;
         self.slow = 0;
+        self.confined.fill(None);
+        self.stop_at_hello.fill(None);
         self.plan.mean_step = (self.plan.session / 200).max(1);
         self.next_step = self.now;
         self.thaw(|_| true);
+        self.cut_off.clear();
+        self.paused_servers.clear();
         for server in 0..self.plan.servers {
             self.cluster.start(self.now, server);
             self.cluster.resume(self.now, server);
             self.cluster.rejoin(self.now, server);
             self.cluster.set_lag(server, Duration::ZERO);
+            self.cluster.throttle(server, 0);
         }
         self.take_outputs();
         for client in &mut self.clients {
@@ -713,20 +335,6 @@ impl World {
                 client.paused_until = Some(self.now);
             }
         }
+        self.follow_truth()
     }
-}
-
-/// The xids and operations of requests; a handshake has neither.
-fn operations(mut bytes: &[u8]) -> String {
-    let int = |bytes: &[u8], at: usize| {
-        let four = bytes.get(at..at + 4).and_then(|four| four.try_into().ok());
-        four.map_or(0, i32::from_be_bytes)
-    };
-    let mut text = String::new();
-    while !bytes.is_empty() {
-        let length = usize::try_from(int(bytes, 0)).unwrap_or(0);
-        text += &format!("{}:{} ", int(bytes, 4), int(bytes, 8));
-        bytes = bytes.get(4 + length..).unwrap_or_default();
-    }
-    text
 }

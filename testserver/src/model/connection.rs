@@ -49,9 +49,12 @@ pub(crate) enum Waiting {
         xid: i32,
         ids: Arc<[Id]>,
         request: reader::Result<Request>,
+        arrived: u64,
     },
     Throttled {
         xid: i32,
+        /// How much work had reached the server before it, if it leads.
+        arrived: u64,
     },
     /// With the leader. Its answer finds it at the head, because answers come in the order of requests.
     Forwarded,

@@ -1,6 +1,6 @@
 //! Who leads: servers step down, look for a leader, elect one, and join it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::server::{Following, Leading, Link, Role, Server, Task, ToFollower};
@@ -36,16 +36,30 @@ impl Cluster {
             .collect()
     }
 
-    /// A leader steps down that meets a younger one; a follower, when it finds that its leader is gone.
+    /// The epoch of the last leader that a server has taken its data from, or led in.
+    fn epoch_of(&self, server: usize) -> i64 {
+        self.servers[server].database.zxid >> 32
+    }
+
+    /// A leader steps down that meets a younger one, or a server that has followed one: no server goes back to an
+    /// earlier epoch. A follower does when it finds that its leader is gone.
     pub(super) fn step_down_if_deposed(&mut self, server: usize) -> bool {
         let here = &self.servers[server];
         if here.paused || here.cut_off {
             return false;
         }
         let deposed = match &here.role {
-            Role::Leading(_) => self
-                .reachable_leader()
-                .is_some_and(|leader| leader != server),
+            Role::Leading(_) => {
+                let meets = |other: &usize| {
+                    let other = &self.servers[*other];
+                    other.is_running() && !other.paused && !other.cut_off
+                };
+                let mut met = (0..self.servers.len()).filter(meets);
+                met.any(|other| self.epoch_of(other) > self.epoch_of(server))
+                    || self
+                        .reachable_leader()
+                        .is_some_and(|leader| leader != server)
+            }
             Role::Following(following) => {
                 let leader = &self.servers[following.leader];
                 let linked = leader.leading().is_some_and(|leading| {
@@ -184,15 +198,19 @@ impl Cluster {
             term,
             tracker: Tracker::new(tick, phase_ms, &here.database.sessions, now),
             links: BTreeMap::new(),
-            blocked: undecided
-                .drain(..self.random.below(undecided.len() + 1))
-                .collect(),
+            blocked: VecDeque::new(),
+            arrived: 0,
             next_zxid: here.database.zxid + 1,
             next_beat: now + tick / 2,
             beats: 0,
             next_container_check: now.saturating_add(nanos(self.settings.container_check)),
         };
         here.role = Role::Leading(Box::new(leading));
+        // Followers take it over with everything else, before anybody is served.
+        let survive = self.random.below(undecided.len() + 1);
+        for work in undecided.drain(..survive) {
+            self.perform(leader, work);
+        }
         for follower in followers {
             self.link(leader, *follower, term);
         }

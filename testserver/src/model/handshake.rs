@@ -50,6 +50,7 @@ impl Cluster {
             ids: connection.ids.clone(),
             task: Task::CreateSession { timeout_ms },
             standing: Ok(()),
+            number: 0,
         };
         if let Role::Following(following) = &mut self.servers[server].role {
             following.touched.insert(session, timeout_ms);

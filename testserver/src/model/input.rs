@@ -77,7 +77,9 @@ impl Cluster {
         let server = &mut self.servers[connection.server];
         if server.throttle > 0 && op::is_throttlable(op) {
             server.throttle -= 1;
-            connection.queue.push_back(Waiting::Throttled { xid });
+            let arrived = server.leading().map_or(0, |leading| leading.arrived);
+            let throttled = Waiting::Throttled { xid, arrived };
+            connection.queue.push_back(throttled);
             return self.drain(id);
         }
         let task = match Request::decode(self.settings.version, op, reader.rest()) {
@@ -92,7 +94,12 @@ impl Cluster {
             },
             request => {
                 let ids = connection.ids.clone();
-                let local = Waiting::Local { xid, ids, request };
+                let local = Waiting::Local {
+                    xid,
+                    ids,
+                    request,
+                    arrived: server.leading().map_or(0, |leading| leading.arrived),
+                };
                 connection.queue.push_back(local);
                 return self.drain(id);
             }
@@ -109,6 +116,7 @@ impl Cluster {
             ids: connection.ids.clone(),
             task,
             standing: Ok(()),
+            number: 0,
         };
         self.tell_leader(through, ToLeader::Work(work));
     }

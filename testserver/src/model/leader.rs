@@ -81,6 +81,8 @@ impl Cluster {
         let Some(leading) = self.servers[leader].leading_mut() else {
             return;
         };
+        leading.arrived += 1;
+        work.number = leading.arrived;
         let tracker = &mut leading.tracker;
         match (&work.task, work.through) {
             (Task::Write(Request::CloseSession), _) => {
@@ -116,7 +118,11 @@ impl Cluster {
             let Some(work) = leading.blocked.pop_front() else {
                 break;
             };
+            let session = work.session;
             self.perform(leader, work);
+            if let Some(attached) = self.servers[leader].attached.get(&session).copied() {
+                self.drain(attached);
+            }
             progress = true;
         }
         progress
@@ -234,5 +240,6 @@ pub(super) fn internal(session: i64, task: Task) -> Work {
         ids: Arc::from([super::acl::Id::new("super", "")]),
         task,
         standing: Ok(()),
+        number: 0,
     }
 }

@@ -20,22 +20,22 @@ impl Cluster {
     /// Answers from the head of the queue what needs no leader.
     pub(super) fn drain(&mut self, id: ConnectionId) {
         while let Some(connection) = self.connections.get_mut(&id) {
-            let abandoned = &self.servers[connection.server].abandoned;
-            if abandoned
-                .values()
-                .any(|(session, _)| *session == connection.session)
-            {
+            let arrived = match connection.queue.front() {
+                None | Some(Waiting::Forwarded) => return,
+                Some(Waiting::Local { arrived, .. } | Waiting::Throttled { arrived, .. }) => {
+                    *arrived
+                }
+            };
+            if self.servers[connection.server].is_occupied(connection.session, arrived) {
                 return;
             }
-            match connection.queue.front() {
-                None | Some(Waiting::Forwarded) => return,
-                Some(Waiting::Local { .. } | Waiting::Throttled { .. }) => {}
-            }
             match connection.queue.pop_front() {
-                Some(Waiting::Local { xid, ids, request }) => {
+                Some(Waiting::Local {
+                    xid, ids, request, ..
+                }) => {
                     self.answer_locally(id, xid, &ids, request);
                 }
-                Some(Waiting::Throttled { xid }) => self.refuse(id, xid, Code::THROTTLED_OP),
+                Some(Waiting::Throttled { xid, .. }) => self.refuse(id, xid, Code::THROTTLED_OP),
                 None | Some(Waiting::Forwarded) => return,
             }
         }

@@ -63,6 +63,8 @@ pub(crate) struct Leading {
     pub(crate) links: BTreeMap<usize, Link>,
     /// What waits for a majority.
     pub(crate) blocked: VecDeque<Work>,
+    /// How much work has reached it.
+    pub(crate) arrived: u64,
     pub(crate) next_zxid: i64,
     pub(crate) next_beat: u64,
     pub(crate) beats: u64,
@@ -124,6 +126,8 @@ pub(crate) struct Work {
     pub(crate) task: Task,
     /// Found when it reached the leader.
     pub(crate) standing: Result<(), crate::wire::code::Code>,
+    /// Which of all work it was that reached the leader.
+    pub(crate) number: u64,
 }
 
 #[derive(Debug)]
@@ -170,6 +174,19 @@ impl Server {
             piled: VecDeque::new(),
             undecided: Vec::new(),
             logged: Vec::new(),
+        }
+    }
+
+    /// Whether a read of the session, which came when so much work had reached the leader, has to wait: servers keep
+    /// order by session. A leader does so whatever server a request came through; a follower knows of its own ones only.
+    pub(crate) fn is_occupied(&self, session: i64, arrived: u64) -> bool {
+        match self.leading() {
+            Some(leading) => leading.blocked.iter().any(|work| {
+                // The sync of a follower's client is in no queue of sessions.
+                let queues = !matches!(work.task, Task::Sync { .. });
+                queues && work.session == session && work.number <= arrived
+            }),
+            None => self.abandoned.values().any(|(owner, _)| *owner == session),
         }
     }
 
