@@ -163,6 +163,12 @@ impl Engine {
             .min(self.give_up_at)
     }
 
+    /// See [`Queues::take_given_up`].
+    #[cfg(test)]
+    pub(crate) fn take_given_up(&mut self) -> Vec<(uuid::Uuid, Time)> {
+        self.queues.take_given_up()
+    }
+
     /// The session, 0 from when it is known to be over.
     #[cfg(test)]
     pub(crate) fn session_id(&self) -> i64 {

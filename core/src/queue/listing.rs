@@ -8,6 +8,7 @@ use super::nodes::{NodeId, Phase, User};
 use super::paths::PathId;
 use super::replies::Tag;
 use super::{Context, Queues};
+use crate::clock::Time;
 use crate::error::{Error, ErrorKind};
 use crate::mutant::{Mutant, broken};
 use crate::session::Outcome;
@@ -44,6 +45,7 @@ struct Listing {
     /// Whether what it is behind was answered as it has to be.
     confirmed: bool,
     generation: u64,
+    sent: Time,
 }
 
 /// What a listing is sent behind, on the same connection, each proving more than the one before.
@@ -123,6 +125,7 @@ impl Queues {
                 behind,
                 confirmed: behind != Behind::Quorum || broken(Mutant::NoWordBeforeRecovery),
                 generation,
+                sent: cx.now,
             });
             let expected = LISTING_BYTES + CHILD_BYTES * path.view.len();
             match behind {
@@ -219,7 +222,8 @@ impl Queues {
         if recovering && !listing.confirmed {
             self.want_new_listing(id, Behind::Quorum);
         }
-        self.take_listing(cx, id, &names, recovering && listing.confirmed);
+        let asked = (recovering && listing.confirmed).then_some(listing.sent);
+        self.take_listing(cx, id, &names, asked);
     }
 
     fn take_listing(
@@ -227,7 +231,7 @@ impl Queues {
         cx: &mut Context<'_>,
         id: PathId,
         names: &[Vec<u8>],
-        recovering: bool,
+        recovering_since: Option<Time>,
     ) {
         let Some(path) = self.paths.get_mut(id) else {
             return;
@@ -245,8 +249,8 @@ impl Queues {
         let exhausted =
             names::exhausted(parsed.iter().copied()) && !broken(Mutant::ExhaustionIgnored);
         let vanished = path.view.replace(parsed.into_iter().map(Position::from));
-        if recovering {
-            self.recover(cx, id, names);
+        if let Some(asked) = recovering_since {
+            self.recover(cx, id, names, asked);
         }
         for node in vanished {
             self.node_vanished(cx, node);
@@ -283,7 +287,7 @@ impl Queues {
     /// Looks for the nodes of creates whose answers were lost (Z5): behind a transaction a listing
     /// shows all that were made. `sync` would not do: a deposed leader that has not noticed answers
     /// it from before the create.
-    fn recover(&mut self, cx: &mut Context<'_>, id: PathId, names: &[Vec<u8>]) {
+    fn recover(&mut self, cx: &mut Context<'_>, id: PathId, names: &[Vec<u8>], asked: Time) {
         let Some(path) = self.paths.get(id) else {
             return;
         };
@@ -308,7 +312,7 @@ impl Queues {
                 .map(Position::from);
             match found {
                 Some(position) => self.adopt(cx, node_id, position),
-                None => self.give_up_create(cx, node_id),
+                None => self.give_up_create(cx, node_id, asked),
             }
         }
     }

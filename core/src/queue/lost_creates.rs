@@ -45,11 +45,23 @@ struct Lost {
 pub(super) struct LostCreates {
     by_id: BTreeMap<u64, Lost>,
     last_id: u64,
+    /// What was given up lately, and when it was asked for: for the simulation, which knows better.
+    #[cfg(test)]
+    pub(super) given_up: Vec<(Uuid, Time)>,
 }
 
 impl Queues {
     /// Remembers a create. Its GUID must not be sent again.
-    pub(super) fn remember_lost(&mut self, cx: &Context<'_>, full_path: &str, guid: Uuid) {
+    pub(super) fn remember_lost(
+        &mut self,
+        cx: &Context<'_>,
+        full_path: &str,
+        guid: Uuid,
+        asked: Time,
+    ) {
+        tracing::debug!(full_path, ?asked, "a create was lost");
+        #[cfg(test)]
+        self.lost_creates.given_up.push((guid, asked));
         let known = self
             .lost_creates
             .by_id

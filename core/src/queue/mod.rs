@@ -123,6 +123,12 @@ impl Queues {
         self.timers.next().min(lease_ends)
     }
 
+    /// The creates that were given up since this was asked last, and when they were looked for.
+    #[cfg(test)]
+    pub(crate) fn take_given_up(&mut self) -> Vec<(Uuid, Time)> {
+        std::mem::take(&mut self.lost_creates.given_up)
+    }
+
     /// The attempts on a path that have a contender, or had one until their session ended, in order.
     #[cfg(test)]
     pub(crate) fn places(&self, full_path: &str) -> Vec<AttemptId> {

@@ -462,9 +462,9 @@ impl Queues {
 
     // ---- recovery of a lost create reply (Z5) ----
 
-    /// The node is not there. It may still come, so the create is remembered, and sent anew under
-    /// another GUID if the attempt goes on.
-    pub(super) fn give_up_create(&mut self, cx: &mut Context<'_>, id: NodeId) {
+    /// The node was not there, by a listing that was asked for at this time. It may still come, so
+    /// the create is remembered, and sent anew under another GUID if the attempt goes on.
+    pub(super) fn give_up_create(&mut self, cx: &mut Context<'_>, id: NodeId, asked: Time) {
         let fresh = cx.guid();
         let Some(node) = self.nodes.get_mut(&id) else {
             return;
@@ -473,7 +473,7 @@ impl Queues {
         let lost = std::mem::replace(&mut node.guid, fresh);
         if let Some(path) = self.paths.get(node.path) {
             let full_path = path.full_path.to_string();
-            self.remember_lost(cx, &full_path, lost);
+            self.remember_lost(cx, &full_path, lost, asked);
         }
         self.drive(cx, id);
     }

@@ -1,11 +1,12 @@
 //! Which contenders there are, as the servers' newest state has it, and what follows when one goes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::checks::{self, Violation};
 use super::trace::Actor;
 use super::workload::PATHS;
 use super::world::World;
+use crate::queue::names;
 
 /// See the module.
 #[derive(Default)]
@@ -13,6 +14,8 @@ pub(super) struct Truth {
     /// Of which server's state, and at which transaction.
     seen: Option<(usize, i64)>,
     children: [BTreeSet<String>; PATHS.len()],
+    /// When those that are there came.
+    came: BTreeMap<String, u64>,
 }
 
 impl Truth {
@@ -63,10 +66,28 @@ impl World {
             let before = std::mem::replace(&mut self.truth.children[path], now.clone());
             for gone in before.difference(&now) {
                 self.note(Actor::Truth, || format!("- {gone}"));
+                self.truth.came.remove(gone);
                 checks::gone(&self.clients, path, gone, self.now)?;
             }
             for new in now.difference(&before) {
                 self.note(Actor::Truth, || format!("+ {new}"));
+                self.truth.came.insert(new.clone(), self.now);
+            }
+        }
+        Ok(())
+    }
+
+    /// Nobody gives up a create that had come true before it was looked for (R5, Z5).
+    pub(super) fn check_given_up(&mut self, index: usize) -> Result<(), Violation> {
+        for (guid, asked) in self.clients[index].engine.take_given_up() {
+            let asked = self.clients[index].moment(asked);
+            let there = self.truth.came.iter().find(|(name, came)| {
+                names::owned_by(name.as_bytes(), &guid) && asked.is_some_and(|at| **came < at)
+            });
+            if let Some((name, _)) = there {
+                return Err(format!(
+                    "R5: client {index} gave up the create of {name}, which had come true before"
+                ));
             }
         }
         Ok(())

@@ -45,6 +45,7 @@ impl World {
         if session != 0 && self.clients[index].link.session_id() != session {
             self.clients[index].former = places;
         }
+        self.check_given_up(index)?;
         self.take_answers(index)?;
         self.take_releases(index)?;
         // Also of guards that were lost before anybody had them.
