@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use common::decode::{Message, frames, message, session};
 use common::encode::*;
-use zookeeper::{Acl, CreateMode, WatchedEvent, WatchedEventType, ZkError, ZooKeeper};
+use zookeeper::{Acl, CreateMode, WatchedEvent, WatchedEventType, ZkError, ZkState, ZooKeeper};
 use zoolock_testserver::server::{AcceptError, Gone, Server};
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -48,6 +48,37 @@ fn an_independent_client_can_do_what_locks_do() {
     b.close().unwrap();
     assert!(a.get_children("/locks", false).unwrap().is_empty());
     assert_eq!(server.sessions().unwrap().len(), 1);
+}
+
+#[test]
+fn an_independent_client_learns_that_its_session_is_over() {
+    let server = Server::builder().start().unwrap();
+    let (a, b) = (client(&server.hosts()), client(&server.hosts()));
+    let (tells, told) = mpsc::channel();
+    a.add_listener(move |state| {
+        // After the test nobody listens.
+        let _told = tells.send(state);
+    });
+    let acl = Acl::open_unsafe().clone();
+    let node = a
+        .create("/x-lock-", Vec::new(), acl, CreateMode::EphemeralSequential)
+        .unwrap();
+    let (frees, freed) = mpsc::channel();
+    b.get_data_w(&node, move |event: WatchedEvent| frees.send(event).unwrap())
+        .unwrap();
+    let sessions = server.sessions().unwrap();
+    let holder = sessions
+        .iter()
+        .find(|session| session.ephemerals == [node.clone()]);
+    assert_eq!(server.expire_session(holder.unwrap().id), Ok(true));
+    let event = freed.recv_timeout(PATIENCE).unwrap();
+    assert_eq!(event.event_type, WatchedEventType::NodeDeleted);
+    // It then goes on with a new session.
+    for state in [ZkState::NotConnected, ZkState::Connected] {
+        while told.recv_timeout(PATIENCE).unwrap() != state {}
+    }
+    assert_eq!(a.get_data(&node, false).unwrap_err(), ZkError::NoNode);
+    b.close().unwrap();
 }
 
 /// A connection of bytes.
