@@ -130,9 +130,11 @@ impl Database {
         self.nodes.len()
     }
 
-    /// How many nodes there are below one, at any depth. The root has a second name, below which a server finds it again.
+    /// How many nodes there are below one, at any depth. A server has the root under two names, and below the empty one it
+    /// finds the other.
     pub(crate) fn descendants(&self, path: &str) -> i32 {
         let count = match path {
+            "" => self.nodes.len(),
             "/" => self.nodes.len() - 1,
             path => {
                 let below = format!("{path}/");
