@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use common::decode::{Message, frames, message, session};
 use common::encode::*;
-use zookeeper::{Acl, CreateMode, WatchedEvent, WatchedEventType, ZkError, ZkState, ZooKeeper};
+use zookeeper::{Acl, CreateMode, WatchedEvent, WatchedEventType, ZkError, ZooKeeper};
 use zoolock_testserver::server::{AcceptError, Gone, Server};
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -54,11 +54,6 @@ fn an_independent_client_can_do_what_locks_do() {
 fn an_independent_client_learns_that_its_session_is_over() {
     let server = Server::builder().start().unwrap();
     let (a, b) = (client(&server.hosts()), client(&server.hosts()));
-    let (tells, told) = mpsc::channel();
-    a.add_listener(move |state| {
-        // After the test nobody listens.
-        let _told = tells.send(state);
-    });
     let acl = Acl::open_unsafe().clone();
     let node = a
         .create("/x-lock-", Vec::new(), acl, CreateMode::EphemeralSequential)
@@ -73,9 +68,19 @@ fn an_independent_client_learns_that_its_session_is_over() {
     assert_eq!(server.expire_session(holder.unwrap().id), Ok(true));
     let event = freed.recv_timeout(PATIENCE).unwrap();
     assert_eq!(event.event_type, WatchedEventType::NodeDeleted);
-    // It then goes on with a new session.
-    while told.recv_timeout(PATIENCE).unwrap() != ZkState::Connected {}
-    assert_eq!(a.get_data(&node, false).unwrap_err(), ZkError::NoNode);
+    // It loses its connection, and goes on with a new session.
+    let start = Instant::now();
+    let answer = loop {
+        match a.get_data(&node, false) {
+            Err(ZkError::ConnectionLoss) => assert!(start.elapsed() < PATIENCE),
+            answer => break answer,
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    assert_eq!(answer.unwrap_err(), ZkError::NoNode);
+    let sessions = server.sessions().unwrap();
+    assert!(!sessions.contains(holder.unwrap()));
+    assert_eq!(sessions.len(), 2);
     b.close().unwrap();
 }
 
