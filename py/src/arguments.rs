@@ -112,6 +112,26 @@ pub(crate) fn cancel(value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<zooloc
         .transpose()
 }
 
+/// A whole number; `problem` says of one that does not fit what it should be.
+pub(crate) fn integer<T: TryFrom<i64>>(
+    operation: &'static str,
+    argument: &str,
+    value: &Bound<'_, PyAny>,
+    problem: &str,
+) -> PyResult<T> {
+    let number = match value.extract::<i64>() {
+        Ok(number) => T::try_from(number).ok(),
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => None,
+        Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => {
+            return Err(wrong_type(argument, "an int", value));
+        }
+        Err(error) => return Err(error),
+    };
+    number
+        .ok_or_else(|| Error::invalid_argument(operation, argument, problem))
+        .or_raise(value.py())
+}
+
 /// Something to be called later.
 pub(crate) fn callback(value: Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
     if value.is_callable() {

@@ -21,6 +21,7 @@ mod owner;
 mod pickling;
 mod releasing;
 mod session;
+mod testing;
 mod wait;
 
 use pyo3::prelude::*;
@@ -45,6 +46,8 @@ mod _native {
     use super::owner::Owner;
     #[pymodule_export]
     use super::session::{Session, connect};
+    #[pymodule_export]
+    use super::testing::Server;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
