@@ -5,6 +5,7 @@ const { fromFailure, unwrap, invalidArgument, ...errors } = require('./lib/error
 const { Guard } = require('./lib/guard.js')
 const { Mutex, ReentrantMutex, RwLock, RwLockSide } = require('./lib/lock.js')
 const { Session, connect } = require('./lib/session.js')
+const { TestServer, startTestServer } = require('./lib/testing.js')
 
 module.exports = {
   connect,
@@ -15,5 +16,7 @@ module.exports = {
   RwLockSide,
   Guard,
   Owner,
+  startTestServer,
+  TestServer,
   ...errors
 }

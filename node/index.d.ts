@@ -265,6 +265,94 @@ export class Owner {
   private readonly owner
 }
 
+/** Options of {@link startTestServer}. `undefined` is the default. */
+export interface TestServerOptions {
+  /** Default 0: a free one. */
+  port?: number | undefined
+  /** An IP address. Default `127.0.0.1`; one that is not a loopback address lets others in. */
+  address?: string | undefined
+  /** The unit of a server's time: sessions expire in steps of it. 10 ms to 1 min, default 500 ms. */
+  tickMs?: number | undefined
+  /** The shortest session timeout that clients get. Default, and least, two ticks. */
+  minSessionTimeoutMs?: number | undefined
+  /** The longest, at least the shortest. Default 60 s, or 20 ticks if that is longer. */
+  maxSessionTimeoutMs?: number | undefined
+  /** How often lock paths that nobody uses are removed. Default 60 s. */
+  containerCheckMs?: number | undefined
+}
+
+/** A session as a {@link TestServer} knows it. */
+export interface TestServerSession {
+  /** What {@link Session.sessionId} and {@link Contender.sessionId} say. */
+  id: bigint
+  /** The session timeout that was granted. */
+  timeoutMs: number
+  /** Whether it has an open connection. */
+  connected: boolean
+  /** The paths of its ephemeral nodes, which are contenders for locks, in alphabetical order. */
+  ephemerals: string[]
+}
+
+/**
+ * Starts a ZooKeeper server in this process, **for development and tests only**: it keeps everything
+ * in memory and has no security. It takes a millisecond, and clients can connect when it resolves.
+ *
+ * Rejects with `InvalidArgumentError`, and `UnavailableError` if the port cannot be had.
+ */
+export function startTestServer(options?: TestServerOptions | null): Promise<TestServer>
+
+/**
+ * A ZooKeeper server in this process. Runs until it is stopped, or its process or worker thread
+ * ends, and is not garbage-collected before. As every server in Node it keeps them alive, unless
+ * `unref()` is called.
+ *
+ * To see how a program copes, its methods end sessions and connections, or hold answers back. None
+ * waits for a client. They throw `InvalidArgumentError`, and `ClosedError` once it is stopped.
+ */
+export class TestServer {
+  private constructor()
+  /** The connect string, such as `127.0.0.1:41234`, for any client of ZooKeeper. */
+  readonly hosts: string
+  /** The sessions that have not ended, by their ids. */
+  sessions(): TestServerSession[]
+  /**
+   * Ends a session as if it had been silent for its timeout: its nodes are gone, and its client
+   * learns, a moment later, that it expired. False if there is none with this id.
+   */
+  expireSession(id: bigint): boolean
+  /** Ends all sessions; how many there were. */
+  expireAll(): number
+  /** Ends the connection of a session, whose client may come back. False if it has none. */
+  cutSession(id: bigint): boolean
+  /** Ends all connections; how many there were. */
+  cutAll(): number
+  /**
+   * Neither reads nor answers anything of a session any more, on whatever connection it comes. Its
+   * time runs on, so it expires after its timeout. False if there is none with this id.
+   */
+  freezeSession(id: bigint): boolean
+  /** Ends `freezeSession`; what was kept back goes through. False if it was not frozen by itself. */
+  thawSession(id: bigint): boolean
+  /** Freezes every connection, and those that come. Sessions' time runs on. */
+  freezeAll(): void
+  /** Ends `freezeAll` and every `freezeSession`; what was kept back goes through. */
+  thawAll(): void
+  /** Sends every answer and event from now on so much late, at most an hour; 0 ends it. */
+  delayAnswers(delayMs: number): void
+  /** Refuses new connections. Open ones stay, and the port stays the server's. */
+  refuseConnections(): void
+  /** Ends `refuseConnections`; the port is open when it returns. */
+  acceptConnections(): void
+  /** Lets the process end while the server runs. Returns the server. */
+  unref(): this
+  /** Ends `unref()`. */
+  ref(): this
+  /** Ends all connections and forgets everything. Close your sessions before. Idempotent. */
+  stop(): Promise<void>
+  /** `stop()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
+}
+
 /** The base of all errors of this package. */
 export class ZoolockError extends Error {
   protected constructor()

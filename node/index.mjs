@@ -10,6 +10,8 @@ export const {
   RwLockSide,
   Guard,
   Owner,
+  startTestServer,
+  TestServer,
   ZoolockError,
   InvalidArgumentError,
   UnavailableError,

@@ -71,10 +71,31 @@ export declare class SessionHandle {
   get state(): 'connecting' | 'connected' | 'suspended' | 'expired' | 'closed'
   get sessionId(): bigint
   get negotiatedTimeoutMs(): number
-  /** Brings an event with the number `session` for every change of state from now on (R16). */
+  /**
+   * Brings an event with the number `session` for every change of state from now on (R16);
+   * of a closed session there is none.
+   */
   watchState(calls: Calls, session: number): void
   /** Settles `call` with nothing (R17). */
   close(calls: Calls, call: number, timeoutMs?: number | undefined | null): void
+}
+
+export declare class TestServerHandle {
+  get hosts(): string
+  sessions(): Array<TestServerSession> | Failure
+  expireSession(id: bigint): boolean | Failure
+  expireAll(): number | Failure
+  cutSession(id: bigint): boolean | Failure
+  cutAll(): number | Failure
+  freezeSession(id: bigint): boolean | Failure
+  thawSession(id: bigint): boolean | Failure
+  freezeAll(): Failure | null
+  thawAll(): Failure | null
+  delayAnswers(delayMs: number): Failure | null
+  refuseConnections(): Failure | null
+  acceptConnections(): Failure | null
+  /** Settles `call` with nothing. */
+  stop(calls: Calls, call: number): void
 }
 
 export interface AclEntryObject {
@@ -140,6 +161,7 @@ export interface EventObject {
   opened?: SessionHandle
   granted?: GuardHandle
   contenders?: Array<ContenderObject>
+  started?: TestServerHandle
   session?: number
   state?: 'connecting' | 'connected' | 'suspended' | 'expired' | 'closed'
   guard?: number
@@ -156,6 +178,27 @@ export interface LockOptionsObject {
 export interface Sides {
   read: LockHandle
   write: LockHandle
+}
+
+/** Settles `call` with a server that listens. It ends with the environment, or with the process. */
+export declare function startTestServer(calls: Calls, call: number, options: TestServerOptions, endsWithProcess: boolean): void
+
+/** Options of a test server. */
+export interface TestServerOptions {
+  port?: number
+  address?: string
+  tickMs?: number
+  minSessionTimeoutMs?: number
+  maxSessionTimeoutMs?: number
+  containerCheckMs?: number
+}
+
+/** A session as the server knows it. */
+export interface TestServerSession {
+  id: bigint
+  timeoutMs: number
+  connected: boolean
+  ephemerals: Array<string>
 }
 
 export interface TlsObject {

@@ -841,5 +841,7 @@ module.exports.GuardHandle = nativeBinding.GuardHandle
 module.exports.LockHandle = nativeBinding.LockHandle
 module.exports.Owner = nativeBinding.Owner
 module.exports.SessionHandle = nativeBinding.SessionHandle
+module.exports.TestServerHandle = nativeBinding.TestServerHandle
 module.exports.connect = nativeBinding.connect
 module.exports.errorKinds = nativeBinding.errorKinds
+module.exports.startTestServer = nativeBinding.startTestServer

@@ -19,6 +19,14 @@ const SESSION_OPTIONS = {
   leaseConfirmation: string
 }
 const LOCK_OPTIONS = { naming: string, data: bytes, acl }
+const TEST_SERVER_OPTIONS = {
+  port: count,
+  address: string,
+  tickMs: number,
+  minSessionTimeoutMs: number,
+  maxSessionTimeoutMs: number,
+  containerCheckMs: number
+}
 const TRY_OPTIONS = { signal: abortSignal, owner }
 const CALL_OPTIONS = { timeoutMs: number, ...TRY_OPTIONS }
 
@@ -32,6 +40,7 @@ function options(operation, given, known) {
 }
 
 const sessionOptions = (given) => options('connect', given, SESSION_OPTIONS)
+const testServerOptions = (given) => options('startTestServer', given, TEST_SERVER_OPTIONS)
 const lockOptions = (operation, given) => options(operation, given, LOCK_OPTIONS)
 
 function callOptions(operation, given, takesOwner) {
@@ -118,6 +127,14 @@ function count(operation, argument, value) {
   return value
 }
 
+function sessionId(operation, argument, value) {
+  ofType('bigint', 'a')(operation, argument, value)
+  if (BigInt.asIntN(64, value) !== value) {
+    throw invalidArgument(operation, argument, 'must be a signed 64-bit number')
+  }
+  return value
+}
+
 function bytes(operation, argument, value) {
   if (typeof value === 'string') return Buffer.from(string(operation, argument, value))
   if (isUint8Array(value)) return Buffer.from(value)
@@ -200,10 +217,12 @@ function callback(operation, argument, value) {
 
 module.exports = {
   sessionOptions,
+  testServerOptions,
   lockOptions,
   callOptions,
   tryOptions,
   string,
   number,
+  sessionId,
   callback
 }

@@ -8,6 +8,9 @@ const { fromFailure } = require('./errors.js')
 const waiting = new Map()
 /** Who hears of other events, by number; held weakly. */
 const listeners = new Map()
+/** What keeps the process alive beside calls under way. */
+const holders = new Set()
+let alive = false
 let lastNumber = 0
 
 const calls = new native.Calls(deliver)
@@ -55,7 +58,7 @@ function untilAborted(start, signal, discard) {
 function begin(start, resolve, reject) {
   const number = ++lastNumber
   waiting.set(number, resolve)
-  if (waiting.size === 1) calls.keepAlive(true)
+  updateAlive()
   try {
     start(calls, number)
   } catch (error) {
@@ -67,7 +70,25 @@ function begin(start, resolve, reject) {
 
 function forget(number) {
   waiting.delete(number)
-  if (waiting.size === 0) calls.keepAlive(false)
+  updateAlive()
+}
+
+/** Keeps the process alive, and `holder`, until `letGo(holder)`. */
+function hold(holder) {
+  holders.add(holder)
+  updateAlive()
+}
+
+function letGo(holder) {
+  holders.delete(holder)
+  updateAlive()
+}
+
+function updateAlive() {
+  const wanted = waiting.size > 0 || holders.size > 0
+  if (wanted === alive) return
+  alive = wanted
+  calls.keepAlive(wanted)
 }
 
 function deliver() {
@@ -100,4 +121,4 @@ function listen(owner, listener, start) {
   start(calls, number)
 }
 
-module.exports = { call, abortableCall, listen }
+module.exports = { call, abortableCall, listen, hold, letGo }

@@ -30,16 +30,21 @@ const CLASS_NAMES = {
   INTERNAL: 'InternalError'
 }
 
-/** What the core calls otherwise than this language does. */
+/** What the core calls otherwise than this language does, but for the spelling. */
 const OPERATIONS = {
-  reentrant_mutex: 'reentrantMutex',
   rwlock: 'rwLock',
-  ensure_held: 'ensureHeld'
+  start: 'startTestServer'
 }
 const ARGUMENTS = {
   session_timeout: 'sessionTimeoutMs',
-  connect_timeout: 'connectTimeoutMs'
+  connect_timeout: 'connectTimeoutMs',
+  tick: 'tickMs',
+  min_session_timeout: 'minSessionTimeoutMs',
+  max_session_timeout: 'maxSessionTimeoutMs',
+  container_check: 'containerCheckMs',
+  delay: 'delayMs'
 }
+const spelled = (name) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase())
 
 function define(kind, name) {
   const Class = {
@@ -70,7 +75,7 @@ const classes = Object.fromEntries(Object.values(byKind).map((Class) => [Class.n
 
 /** The error object for a native failure. */
 function fromFailure(failure) {
-  const operation = OPERATIONS[failure.operation] ?? failure.operation
+  const operation = OPERATIONS[failure.operation] ?? spelled(failure.operation)
   const path = failure.path ?? undefined
   const reason = failure.message.replace(/^[a-z_]+(?=:)/, (name) => ARGUMENTS[name] ?? name)
   const about = path === undefined ? operation : `${operation} ${path}`

@@ -7,6 +7,7 @@ use zoolock::{Contender, Error, SessionState};
 use crate::failure::Failure;
 use crate::guard::GuardHandle;
 use crate::session::SessionHandle;
+use crate::testing::{Started, TestServerHandle};
 
 /// The result of a call that succeeded.
 pub enum Value {
@@ -15,6 +16,7 @@ pub enum Value {
     /// `None`: a try found the lock busy.
     Guard(Option<zoolock::Guard>),
     Contenders(Vec<Contender>),
+    Server(Started),
 }
 
 /// The numbers are JavaScript's: of a call, a session, or a guard.
@@ -42,6 +44,7 @@ pub struct EventObject {
     pub opened: Option<SessionHandle>,
     pub granted: Option<GuardHandle>,
     pub contenders: Option<Vec<ContenderObject>>,
+    pub started: Option<TestServerHandle>,
 
     pub session: Option<i64>,
     #[napi(ts_type = "'connecting' | 'connected' | 'suspended' | 'expired' | 'closed'")]
@@ -90,6 +93,7 @@ fn settled(call: i64, outcome: Result<Value, Error>) -> EventObject {
         Ok(Value::Contenders(contenders)) => {
             event.contenders = Some(contenders.into_iter().map(ContenderObject::from).collect());
         }
+        Ok(Value::Server(server)) => event.started = Some(server.into()),
     }
     event
 }

@@ -1,10 +1,11 @@
 //! Events on their way from the network thread to the JavaScript thread of one environment.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Result, Status, sys};
-use zoolock::Pending;
+use zoolock::{Error, ErrorKind, Pending};
 
 use crate::event::{Event, Value};
 
@@ -102,6 +103,28 @@ impl Inbox {
             self.push(Event::Settled {
                 call,
                 outcome: Err(error),
+            });
+        }
+    }
+
+    /// Runs `work`, which may block, on a thread of its own, and delivers its outcome as the event
+    /// that settles `call`.
+    pub fn run(
+        self: &Arc<Self>,
+        operation: &'static str,
+        call: i64,
+        work: impl FnOnce() -> zoolock::Result<Value> + Send + 'static,
+    ) {
+        let inbox = Arc::clone(self);
+        let spawned = thread::Builder::new().spawn(move || {
+            let outcome = work();
+            inbox.push(Event::Settled { call, outcome });
+        });
+        if let Err(error) = spawned {
+            let message = format!("cannot start a thread: {error}");
+            self.push(Event::Settled {
+                call,
+                outcome: Err(Error::new(ErrorKind::Unavailable, operation, message)),
             });
         }
     }

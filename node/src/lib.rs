@@ -13,5 +13,7 @@ mod guard;
 mod inbox;
 mod lock;
 mod options;
+mod outcome;
 mod owner;
 mod session;
+mod testing;

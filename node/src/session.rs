@@ -5,13 +5,14 @@ use std::sync::Arc;
 use napi::bindgen_prelude::{Either, i64n};
 use napi_derive::napi;
 use zoolock::binding::millis;
-use zoolock::{LockOptions, Result, Session};
+use zoolock::{LockOptions, Session};
 
 use crate::calls::Calls;
 use crate::event::{Event, Value};
 use crate::failure::Failure;
 use crate::lock::{LockHandle, Recipe};
 use crate::options::{ConnectOptions, LockOptionsObject};
+use crate::outcome::outcome;
 
 /// Settles `call` with a session. Without hosts the environment names them.
 #[napi]
@@ -114,12 +115,5 @@ impl SessionHandle {
             }
         };
         calls.inbox.follow(call, started, |()| Ok(Value::Nothing));
-    }
-}
-
-fn outcome<T>(made: Result<T>) -> Either<T, Failure> {
-    match made {
-        Ok(made) => Either::A(made),
-        Err(error) => Either::B(error.into()),
     }
 }

@@ -21,6 +21,16 @@ async function example(name, args, env) {
   return (await text(child.stdout)).trim()
 }
 
+test('the example of testing for a lost lock', async () => {
+  const file = fileURLToPath(new URL('../examples/lost-lock.test.mjs', import.meta.url))
+  const { NODE_TEST_CONTEXT, ...env } = process.env
+  assert.notEqual(NODE_TEST_CONTEXT, undefined, 'tests are run by node --test')
+  const child = spawn(process.execPath, ['--test-reporter=tap', file], { env })
+  const printed = await text(child.stdout)
+  assert.match(printed, /^# pass 3$/m, printed)
+  assert.match(printed, /^# fail 0$/m)
+})
+
 async function temporary(t) {
   const directory = await mkdtemp(join(tmpdir(), 'zoolock-node-'))
   t.after(() => rm(directory, { recursive: true }))

@@ -30,7 +30,8 @@ test('every kind of error has its class, under ZoolockError', () => {
 })
 
 test('objects that are granted or opened cannot be made', () => {
-  for (const name of ['Session', 'Mutex', 'ReentrantMutex', 'RwLock', 'RwLockSide', 'Guard']) {
+  const made = ['Session', 'Mutex', 'ReentrantMutex', 'RwLock', 'RwLockSide', 'Guard', 'TestServer']
+  for (const name of made) {
     assert.throws(() => new zoolock[name](), { name: 'TypeError', message: 'Illegal constructor' })
   }
 })
@@ -45,6 +46,7 @@ test('Symbol.asyncDispose exists, also where Node has none', () => {
   assert.equal(status, 0, stderr)
   assert.equal(typeof zoolock.Guard.prototype[Symbol.asyncDispose], 'function')
   assert.equal(typeof zoolock.Session.prototype[Symbol.asyncDispose], 'function')
+  assert.equal(typeof zoolock.TestServer.prototype[Symbol.asyncDispose], 'function')
 })
 
 test('loading the package starts nothing', () => {

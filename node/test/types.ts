@@ -6,10 +6,13 @@ import {
   LockLostError,
   LockTimeoutError,
   Owner,
+  startTestServer,
+  TestServer,
   ZoolockError,
   type Contender,
   type GuardState,
-  type SessionState
+  type SessionState,
+  type TestServerSession
 } from 'zoolock'
 
 export async function everything(): Promise<bigint> {
@@ -66,4 +69,43 @@ export async function everything(): Promise<bigint> {
   }
   console.log(id, total, text, state, queue, twice.held)
   return held.fencingToken
+}
+
+export async function testServer(): Promise<string> {
+  await using server = await startTestServer({
+    port: 0,
+    address: '127.0.0.1',
+    tickMs: 50,
+    minSessionTimeoutMs: 100,
+    maxSessionTimeoutMs: 1000,
+    containerCheckMs: undefined
+  })
+  const known: TestServerSession[] = server.sessions()
+  for (const { id, timeoutMs, connected, ephemerals } of known) {
+    const text: [number, boolean, string] = [timeoutMs, connected, ephemerals.join()]
+    const done: boolean =
+      server.expireSession(id) ||
+      server.cutSession(id) ||
+      server.freezeSession(id) ||
+      server.thawSession(id)
+    console.log(text, done)
+  }
+  const count: number = server.expireAll() + server.cutAll()
+  server.freezeAll()
+  server.thawAll()
+  server.delayAnswers(100)
+  server.refuseConnections()
+  server.acceptConnections()
+  const same: TestServer = server.unref().ref()
+  const stopped: Promise<void> = server.stop()
+  await stopped
+  console.log(same.hosts)
+
+  // @ts-expect-error ids are bigints
+  server.expireSession(count)
+  // @ts-expect-error there is no such option
+  await startTestServer({ tick: 50 })
+  // @ts-expect-error servers are started, not made
+  new TestServer()
+  return server.hosts
 }
