@@ -50,6 +50,40 @@ fn an_independent_client_can_do_what_locks_do() {
     assert_eq!(server.sessions().unwrap().len(), 1);
 }
 
+#[test]
+fn an_independent_client_learns_that_its_session_is_over() {
+    let server = Server::builder().start().unwrap();
+    let (a, b) = (client(&server.hosts()), client(&server.hosts()));
+    let acl = Acl::open_unsafe().clone();
+    let node = a
+        .create("/x-lock-", Vec::new(), acl, CreateMode::EphemeralSequential)
+        .unwrap();
+    let (frees, freed) = mpsc::channel();
+    b.get_data_w(&node, move |event: WatchedEvent| frees.send(event).unwrap())
+        .unwrap();
+    let sessions = server.sessions().unwrap();
+    let holder = sessions
+        .iter()
+        .find(|session| session.ephemerals == [node.clone()]);
+    assert_eq!(server.expire_session(holder.unwrap().id), Ok(true));
+    let event = freed.recv_timeout(PATIENCE).unwrap();
+    assert_eq!(event.event_type, WatchedEventType::NodeDeleted);
+    // It loses its connection, and goes on with a new session.
+    let start = Instant::now();
+    let answer = loop {
+        match a.get_data(&node, false) {
+            Err(ZkError::ConnectionLoss) => assert!(start.elapsed() < PATIENCE),
+            answer => break answer,
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    assert_eq!(answer.unwrap_err(), ZkError::NoNode);
+    let sessions = server.sessions().unwrap();
+    assert!(!sessions.contains(holder.unwrap()));
+    assert_eq!(sessions.len(), 2);
+    b.close().unwrap();
+}
+
 /// A connection of bytes.
 struct Raw(TcpStream, Vec<u8>);
 

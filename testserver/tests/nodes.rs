@@ -249,3 +249,39 @@ fn containers_are_reaped_when_empty() {
     );
     assert!(sim.cluster.node("/full").is_some());
 }
+
+#[test]
+fn sessions_can_ask_for_what_is_theirs_and_for_counts() {
+    let mut sim = one_server();
+    let (a, _) = sim.connect(0, 40_000);
+    let (b, _) = sim.connect(0, 40_000);
+    for path in ["/locks", "/locks/a", "/lockstep"] {
+        sim.ask(a, CREATE, &create(path, b"", &open(), PERSISTENT));
+    }
+    sim.ask(a, CREATE, &create("/locks/a/mine", b"", &open(), EPHEMERAL));
+    sim.ask(a, CREATE, &create("/mine", b"", &open(), EPHEMERAL));
+    sim.ask(
+        b,
+        CREATE,
+        &create("/locks/a/yours", b"", &open(), EPHEMERAL),
+    );
+    let ask = |sim: &mut Simulation, prefix: &str| {
+        let reply = sim.ask(a, GET_EPHEMERALS, &record().string(prefix));
+        reply.fields().strings()
+    };
+    assert_eq!(ask(&mut sim, ""), ["/locks/a/mine", "/mine"]);
+    assert_eq!(ask(&mut sim, "/locks"), ["/locks/a/mine"]);
+    let count = |sim: &mut Simulation, path: &str| {
+        let reply = sim.ask(a, GET_ALL_CHILDREN_NUMBER, &record().string(path));
+        reply.fields().i32()
+    };
+    assert_eq!(count(&mut sim, "/locks"), 3);
+    assert_eq!(count(&mut sim, "/mine"), 0);
+    let none = record().string("/none");
+    assert_eq!(sim.ask(a, GET_ALL_CHILDREN_NUMBER, &none).code, -101);
+    sim.ask(a, AUTH, &auth("digest", b"me:secret"));
+    let reply = sim.ask(a, WHO_AM_I, &record());
+    let expected = [("ip", "127.0.0.1"), ("digest", "me")];
+    let expected = expected.map(|(scheme, user)| (scheme.to_owned(), user.to_owned()));
+    assert_eq!(reply.fields().identities(), expected);
+}

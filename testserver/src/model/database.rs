@@ -130,14 +130,20 @@ impl Database {
         self.nodes.len()
     }
 
-    /// How many nodes there are below one, at any depth.
+    /// How many nodes there are below one, at any depth. A server has the root under two names, and below the empty one it
+    /// finds the other.
     pub(crate) fn descendants(&self, path: &str) -> i32 {
-        let below = format!("{}/", path.trim_end_matches('/'));
-        let nodes = self.nodes.range(below.clone()..);
-        let count = nodes
-            .take_while(|(path, _)| path.starts_with(&below))
-            .filter(|(path, _)| **path != below)
-            .count();
+        let count = match path {
+            "" => self.nodes.len(),
+            "/" => self.nodes.len() - 1,
+            path => {
+                let below = format!("{path}/");
+                let nodes = self.nodes.range(below.clone()..);
+                nodes
+                    .take_while(|(path, _)| path.starts_with(&below))
+                    .count()
+            }
+        };
         i32::try_from(count).unwrap_or(i32::MAX)
     }
 

@@ -68,6 +68,13 @@ impl Fields<'_> {
         (0..self.i32()).map(|_| self.string()).collect()
     }
 
+    /// Pairs of scheme and user.
+    pub fn identities(&mut self) -> Vec<(String, String)> {
+        (0..self.i32())
+            .map(|_| (self.string(), self.string()))
+            .collect()
+    }
+
     pub fn stat(&mut self) -> Stat {
         Stat {
             czxid: self.i64(),

@@ -21,6 +21,9 @@ pub const REMOVE_WATCHES: i32 = 18;
 pub const CREATE_CONTAINER: i32 = 19;
 pub const AUTH: i32 = 100;
 pub const SET_WATCHES: i32 = 101;
+pub const GET_EPHEMERALS: i32 = 103;
+pub const GET_ALL_CHILDREN_NUMBER: i32 = 104;
+pub const WHO_AM_I: i32 = 107;
 pub const CLOSE: i32 = -11;
 
 pub const PERSISTENT: i32 = 0;

@@ -89,6 +89,17 @@ impl View {
                 acl.sort();
                 format!("{acl:?} {}", self.stat(fields.stat()))
             }
+            GET_EPHEMERALS => {
+                let mut paths = fields.strings();
+                paths.sort();
+                format!("{paths:?}")
+            }
+            GET_ALL_CHILDREN_NUMBER => fields.i32().to_string(),
+            WHO_AM_I => {
+                let mut identities = fields.identities();
+                identities.sort();
+                format!("{identities:?}")
+            }
             SYNC => format!("{:?}", fields.bytes()),
             MULTI => {
                 let parts = fields.multi().into_iter();

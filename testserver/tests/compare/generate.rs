@@ -150,7 +150,7 @@ impl<'a> Generator<'a> {
     fn well_formed(&mut self) -> Asked {
         let watch = self.random.one_in(2);
         let path = self.path();
-        let (op, body) = match self.random.below(34) {
+        let (op, body) = match self.random.below(36) {
             0..8 => self.create(),
             8..11 => self.delete(),
             11..13 => self.set_data(),
@@ -172,6 +172,11 @@ impl<'a> Generator<'a> {
             29 => (CHECK_WATCHES, path_and_number(path, self.watcher())),
             30 => (REMOVE_WATCHES, path_and_number(path, self.watcher())),
             31 | 32 => return self.set_watches(),
+            33 => match self.random.below(3) {
+                0 => (GET_EPHEMERALS, record().string(path)),
+                1 => (GET_ALL_CHILDREN_NUMBER, record().string(path)),
+                _ => (WHO_AM_I, record()),
+            },
             _ if self.random.one_in(8) => {
                 let scheme = self
                     .random
