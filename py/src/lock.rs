@@ -166,6 +166,9 @@ impl Lock {
 
     /// Take the lock if nobody who excludes it is before us; `None` if somebody is.
     ///
+    /// Keep the guard, as with `lock()`: `if guard := lock.try_lock():` holds the lock,
+    /// `if lock.try_lock():` gives it up at once.
+    ///
     /// Does not wait for a holder: it takes the round trips that it needs, bounded by the
     /// session's `connect_timeout`. Raises as `lock()`, and `Unavailable`.
     fn try_lock(slf: &Bound<'_, Self>) -> PyResult<Option<Guard>> {
