@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from children import eventually
+from ensemble import Ensemble
 
 import zoolock
 
@@ -62,6 +67,22 @@ def test_an_outage_is_not_taken_for_somebody_elses_lock(tmp_path: Path) -> None:
         for outage in threads.map(lambda call: run(*call, **environment), calls):
             assert (outage.stdout, outage.returncode) == ("", 1)
             assert outage.stderr.startswith("connect: no server")
+
+
+def test_an_outage_during_an_order_is_no_order_in_progress(
+    connect: Callable[..., zoolock.Session], ensemble: Ensemble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(EXAMPLES)
+    example = importlib.import_module("order_service")
+    monkeypatch.setattr(example, "PATIENCE", 0.3)
+    session = connect()
+    orders = example.OrderService(session, sqlite3.connect(":memory:"))
+    with session.mutex("/locks/order/ann"), pytest.raises(example.OrderInProgress):
+        orders.place("ann", "tea")
+    ensemble.tell("freeze client all")
+    eventually(lambda: session.state == "suspended")
+    with pytest.raises(zoolock.Unavailable):
+        orders.place("ann", "tea")
 
 
 @pytest.mark.parametrize("program", ["order_service.py", "scheduled_job.py"])
