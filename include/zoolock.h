@@ -486,8 +486,8 @@ void zoolock_contenders_free(zoolock_contenders *contenders);
 zoolock_status zoolock_error_status(const zoolock_error *err);
 
 /**
- * One line that says which operation on which path failed, and why, its cause included: for logs.
- * Lives as long as `err`. Empty if `err` is NULL.
+ * One line that says which operation on which path failed, and why: for logs. Lives as long as
+ * `err`. Empty if `err` is NULL.
  */
 const char *zoolock_error_message(const zoolock_error *err);
 

@@ -21,9 +21,10 @@ pub struct zoolock_error {
 
 impl zoolock_error {
     pub(crate) fn new(error: &Error) -> zoolock_error {
-        let message = match error.source() {
-            Some(source) => format!("{error}; cause: {source}"),
-            None => error.to_string(),
+        // A cause of our own kind has a message of its own.
+        let message = match (error.cause(), error.source()) {
+            (None, Some(source)) => format!("{error}; cause: {source}"),
+            _ => error.to_string(),
         };
         zoolock_error {
             status: zoolock_status::of(error.kind()),
@@ -60,8 +61,8 @@ pub unsafe extern "C" fn zoolock_error_status(err: *const zoolock_error) -> zool
     unsafe { read(err, |error| error.status) }.unwrap_or(zoolock_status::ZOOLOCK_INVALID_ARGUMENT)
 }
 
-/// One line that says which operation on which path failed, and why, its cause included: for logs.
-/// Lives as long as `err`. Empty if `err` is NULL.
+/// One line that says which operation on which path failed, and why: for logs. Lives as long as
+/// `err`. Empty if `err` is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn zoolock_error_message(err: *const zoolock_error) -> *const c_char {
     // SAFETY: as above.

@@ -224,7 +224,6 @@ static void r06_a_time_out_holds_while_no_server_answers(void)
     const zoolock_error *cause = zoolock_error_cause(err);
     CHECK_INT(ZOOLOCK_UNAVAILABLE, zoolock_error_status(cause));
     CHECK(zoolock_error_cause(cause) == NULL);
-    CHECK(strstr(zoolock_error_message(err), zoolock_error_message(cause)) != NULL);
     CHECK_STATUS(ZOOLOCK_TIMEOUT, status, err);
     /* A close does not wait for servers either. */
     CHECK_OK(zoolock_session_close(session, 100, &err), err);
