@@ -60,9 +60,9 @@ class FixedBackoff:
 class Tls:
     """TLS towards the servers.
 
-    `ca`: file with the trusted authorities, PEM; the platform's if left out. `cert` and `key`: files with
-    the client's certificate chain and private key, PEM. `check_server_name`: whether the server's name
-    is checked against its certificate.
+    `ca`: file with the trusted authorities, PEM; the platform's if left out. `cert` and `key`:
+    files with the client's certificate chain and private key, PEM. `check_server_name`: whether
+    the server's name is checked against its certificate.
     """
 
     ca: str | None = None
