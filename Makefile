@@ -29,7 +29,7 @@ test: ## Run all tests, and show which rules of the contract they covered
 lint: ## Check formatting, warnings, types and generated files
 	@scripts/lint.sh
 
-gen: ## Generate the C header and the type stubs again
+gen: ## Generate the C header and the Node addon's loader and types again
 	@scripts/gen.sh
 
 conformance: ## Run the same scenarios through every language, and mixed

@@ -151,11 +151,12 @@ run_tests() { # SUITE DIRECTORY PROGRAM... -- WRAPPER...
     done
 }
 
-example_says() { # TEXT EXAMPLE ARGUMENT
-    local said
-    said=$(ZOOLOCK_HOSTS=$ZOOLOCK_TEST_HOSTS timeout "$limit" "$work/$2" "$3") || return 1
-    echo "$said"
-    grep -q "$1" <<<"$said"
+example_says() { # STATUS TEXT EXAMPLE ARGUMENT...
+    local status=0 said expected=$1 text=$2 program=$work/$3
+    shift 3
+    said=$(timeout "$limit" "$program" "$@" 2>&1) || status=$?
+    echo "$said (status $status)"
+    [ "$status" = "$expected" ] && grep -q "$text" <<<"$said"
 }
 
 run_examples() {
@@ -164,16 +165,29 @@ run_examples() {
         check c "the_example_${example}_compiles" gcc -std=c11 "${warnings[@]}" -I"$root/include" \
             -o "$work/$example" "$here/examples/$example.c" "${shared_link[@]}" || return 0
     done
-    check c order_service_saves_an_order example_says 'order of ann saved' order_service ann || true
-    check c scheduled_job_does_its_steps example_says 'step 3' scheduled_job free || true
+    local -x ZOOLOCK_HOSTS=$ZOOLOCK_TEST_HOSTS JOBS_DIR=$work
+    check c order_service_places_an_order \
+        example_says 0 '^order placed, token [0-9]' order_service ann tea || true
+    check c scheduled_job_does_a_batch example_says 0 '^done' scheduled_job monday || true
+    check c scheduled_job_does_a_batch_once example_says 0 '^was done before' scheduled_job monday || true
     # Another instance holds the locks.
     local contender=_c_00000000-0000-4000-8000-000000000000-lock-
     order ensure /locks/order/bob && order create "/locks/order/bob/$contender" - ephemeral-sequential
-    order ensure /locks/job/busy && order create "/locks/job/busy/$contender" - ephemeral-sequential
+    order ensure /locks/job/nightly && order create "/locks/job/nightly/$contender" - ephemeral-sequential
     check c order_service_tells_of_an_order_in_progress \
-        example_says 'order in progress' order_service bob || true
+        example_says 1 '^order in progress' order_service bob tea || true
+    local -x JOB_PATIENCE_MS=300
     check c scheduled_job_skips_a_round_that_another_does \
-        example_says 'skipped' scheduled_job busy || true
+        example_says 0 '^skipped: another instance is at it' scheduled_job tuesday || true
+    # Nothing listens there.
+    ZOOLOCK_HOSTS=127.0.0.1:1
+    check c scheduled_job_tells_of_an_outage example_says 1 '^connect: no server' scheduled_job friday || true
+    check c order_service_tells_its_usage example_says 2 '^usage: order_service USER ITEM' order_service || true
+    check c scheduled_job_tells_its_usage example_says 2 '^usage: scheduled_job BATCH' scheduled_job || true
+    local long
+    long=$(printf '%300s' '' | tr ' ' x)
+    check c order_service_cuts_no_name_off example_says 2 'too long' order_service "$long" tea || true
+    check c scheduled_job_cuts_no_name_off example_says 2 'too long' scheduled_job "$long" || true
 }
 
 # The first program in C of the README, with the library and nothing else.

@@ -93,7 +93,8 @@ typedef enum {
    */
   ZOOLOCK_UNAVAILABLE = 2,
   /**
-   * The lock was not granted within the time given. Give up, or try later.
+   * The lock was not granted within the time given. Give up, or try later. Somebody else holds
+   * it, or no server could be reached in that time: `zoolock_error_cause` tells the two apart.
    */
   ZOOLOCK_TIMEOUT = 3,
   /**
@@ -441,7 +442,8 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * A cancel handle that has not fired. Never blocks. NULL only if something is broken.
+ * A cancel handle that has not fired. Never blocks. NULL only if zoolock itself fails,
+ * which is a bug to report.
  */
 zoolock_cancel *zoolock_cancel_new(void);
 
@@ -502,7 +504,14 @@ const char *zoolock_error_path(const zoolock_error *err);
 const char *zoolock_error_operation(const zoolock_error *err);
 
 /**
- * Frees an error. NULL is ignored. Never blocks.
+ * The failure that caused this one: a `ZOOLOCK_TIMEOUT` is caused by a `ZOOLOCK_UNAVAILABLE` if no
+ * server could be reached in that time. Lives as long as `err`: not to be freed. NULL if there is
+ * none, or `err` is NULL.
+ */
+const zoolock_error *zoolock_error_cause(const zoolock_error *err);
+
+/**
+ * Frees an error, and its cause with it. NULL is ignored. Never blocks.
  */
 void zoolock_error_free(zoolock_error *err);
 
@@ -529,6 +538,12 @@ zoolock_guard_state_t zoolock_guard_state(const zoolock_guard *guard);
  * NULL. Never blocks.
  */
 const char *zoolock_guard_node_path(const zoolock_guard *guard);
+
+/**
+ * The lock path, without the session's chroot. Lives as long as `guard`. NULL if `guard` is NULL.
+ * Never blocks.
+ */
+const char *zoolock_guard_path(const zoolock_guard *guard);
 
 /**
  * `ZOOLOCK_OK` if the lock may still be believed in, at this moment (R3). Never blocks.
@@ -577,7 +592,8 @@ zoolock_status zoolock_guard_release(const zoolock_guard *guard, zoolock_error *
 void zoolock_guard_free(zoolock_guard *guard);
 
 /**
- * Options with every default. Never blocks. NULL only if something is broken.
+ * Options with every default. Never blocks. NULL only if zoolock itself fails,
+ * which is a bug to report.
  */
 zoolock_lock_options *zoolock_lock_options_new(void);
 
@@ -687,7 +703,8 @@ zoolock_status zoolock_mutex_statistics(const zoolock_mutex *mutex,
 void zoolock_mutex_free(zoolock_mutex *mutex);
 
 /**
- * A new owner. Never blocks. NULL only if something is broken.
+ * A new owner. Never blocks. NULL only if zoolock itself fails,
+ * which is a bug to report.
  */
 zoolock_owner *zoolock_owner_new(void);
 
@@ -911,7 +928,8 @@ zoolock_status zoolock_session_on_state(const zoolock_session *session,
                                         zoolock_error **err);
 
 /**
- * Options with every default. Never blocks. NULL only if something is broken.
+ * Options with every default. Never blocks. NULL only if zoolock itself fails,
+ * which is a bug to report.
  */
 zoolock_session_options *zoolock_session_options_new(void);
 

@@ -362,6 +362,8 @@ export class ZoolockError extends Error {
   readonly operation: string
   /** The lock path, if it was about one. */
   readonly path: string | undefined
+  /** The failure underneath, if there is one. */
+  readonly cause?: unknown
 }
 
 /** An argument is malformed; the message names it (R20). Fix the call; nothing was sent. */
@@ -372,7 +374,10 @@ export class InvalidArgumentError extends ZoolockError {
 export class UnavailableError extends ZoolockError {
   readonly code: 'ERR_ZOOLOCK_UNAVAILABLE'
 }
-/** The lock was not granted within the time given: somebody else holds it. */
+/**
+ * The lock was not granted within the time given. Somebody else holds it, or no server could be
+ * reached in that time: then `cause` is the `UnavailableError`.
+ */
 export class LockTimeoutError extends ZoolockError {
   readonly code: 'ERR_ZOOLOCK_TIMEOUT'
 }

@@ -31,6 +31,10 @@ export declare class Failure {
   get path(): string | null
   /** One line, without operation and path. */
   get message(): string
+  /** The failure that caused it. */
+  get cause(): Failure | null
+  /** What a lower layer said, or `cause` in one line. */
+  get source(): string | null
 }
 
 /** Released in the background when it is garbage-collected (R10). */
@@ -41,6 +45,8 @@ export declare class GuardHandle {
   get state(): 'held' | 'suspended' | 'lost' | 'released'
   /** Why it is not held, or nothing. */
   ensureHeld(): Failure | null
+  /** Why the section that it protects has to end, or nothing. Nobody has called for that. */
+  lostBecause(): Failure | null
   /** Brings one event with the number `guard` when the lock is lost (R4). */
   watchLost(calls: Calls, guard: number): void
   /** Settles `call` with nothing. */

@@ -1,6 +1,7 @@
 //! What the bindings need beyond the public API. Not for applications: no stability is promised.
 
 pub use crate::config::{millis, seconds};
+use crate::quoted::Quoted;
 pub use crate::taken::TakenHolds;
 
 /// The calling process, told apart from those it was forked from (R18).
@@ -27,8 +28,11 @@ pub fn post_callback(job: impl FnOnce() + Send + 'static) {
 /// # Errors
 /// `InvalidArgument` if it is not UTF-8, or no path for a lock (R20).
 pub fn path_from_bytes<'a>(operation: &'static str, bytes: &'a [u8]) -> crate::Result<&'a str> {
-    crate::path::validate_bytes(bytes)
-        .map_err(|why| crate::Error::invalid_argument(operation, "path", why))
+    crate::path::validate_bytes(bytes).map_err(|why| {
+        let shown = String::from_utf8_lossy(bytes);
+        let problem = format_args!("{}: {why}", Quoted(&shown));
+        crate::Error::invalid_argument(operation, "path", problem)
+    })
 }
 
 /// Closes every session of this process, as its normal exit does (R17), within 1 s. For processes

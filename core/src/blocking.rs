@@ -58,7 +58,7 @@ impl Session {
     /// A mutex on `path`.
     ///
     /// # Errors
-    /// `InvalidArgument` (R20).
+    /// `InvalidArgument` (R20), `Closed`.
     pub fn mutex(&self, path: &str) -> Result<Mutex> {
         self.0.mutex(path).map(Mutex)
     }
@@ -66,7 +66,7 @@ impl Session {
     /// A mutex on `path` with options.
     ///
     /// # Errors
-    /// `InvalidArgument` (R20).
+    /// `InvalidArgument` (R20), `Closed`.
     pub fn mutex_with(&self, path: &str, options: LockOptions) -> Result<Mutex> {
         self.0.mutex_with(path, options).map(Mutex)
     }
@@ -74,7 +74,7 @@ impl Session {
     /// A re-entrant mutex on `path`.
     ///
     /// # Errors
-    /// `InvalidArgument` (R20).
+    /// `InvalidArgument` (R20), `Closed`.
     pub fn reentrant_mutex(&self, path: &str) -> Result<ReentrantMutex> {
         self.0.reentrant_mutex(path).map(ReentrantMutex)
     }
@@ -82,7 +82,7 @@ impl Session {
     /// A re-entrant mutex on `path` with options.
     ///
     /// # Errors
-    /// `InvalidArgument` (R20).
+    /// `InvalidArgument` (R20), `Closed`.
     pub fn reentrant_mutex_with(&self, path: &str, options: LockOptions) -> Result<ReentrantMutex> {
         self.0
             .reentrant_mutex_with(path, options)
@@ -92,7 +92,7 @@ impl Session {
     /// A read-write lock on `path`.
     ///
     /// # Errors
-    /// `InvalidArgument` (R20).
+    /// `InvalidArgument` (R20), `Closed`.
     pub fn rwlock(&self, path: &str) -> Result<RwLock> {
         self.0.rwlock(path).map(RwLock)
     }
@@ -100,7 +100,7 @@ impl Session {
     /// A read-write lock on `path` with options.
     ///
     /// # Errors
-    /// `InvalidArgument` (R20).
+    /// `InvalidArgument` (R20), `Closed`.
     pub fn rwlock_with(&self, path: &str, options: LockOptions) -> Result<RwLock> {
         self.0.rwlock_with(path, options).map(RwLock)
     }
@@ -232,7 +232,7 @@ impl Mutex {
     /// Waits at most `timeout`.
     ///
     /// # Errors
-    /// `Timeout`.
+    /// See [`crate::Mutex::lock_timeout`].
     pub fn lock_timeout(&self, timeout: Duration) -> Result<Guard> {
         self.0.lock_timeout(timeout).wait().map(Guard)
     }
@@ -248,7 +248,7 @@ impl Mutex {
     /// The general form; `cancel` ends the wait from another thread.
     ///
     /// # Errors
-    /// `Timeout`, `Cancelled`, …
+    /// See [`crate::Mutex::acquire`].
     pub fn acquire(&self, wait: Wait, cancel: Option<&Cancel>) -> Result<Option<Guard>> {
         Ok(self.0.acquire(wait, cancel).wait()?.map(Guard))
     }
@@ -256,7 +256,7 @@ impl Mutex {
     /// Who queues on the path, in order.
     ///
     /// # Errors
-    /// `Unavailable`, `NoAuth`.
+    /// `Unavailable`, `NoAuth`, `Closed`.
     pub fn contenders(&self) -> Result<Vec<Contender>> {
         self.0.contenders().wait()
     }
@@ -290,7 +290,7 @@ macro_rules! owned_by_thread {
             /// Waits at most `timeout`.
             ///
             /// # Errors
-            /// `Timeout`; see the asynchronous form.
+            /// See the asynchronous form.
             pub fn lock_timeout(&self, timeout: Duration) -> Result<Guard> {
                 self.0
                     .lock_timeout(&Owner::current_thread(), timeout)
@@ -309,7 +309,7 @@ macro_rules! owned_by_thread {
             /// The general form, with an owner of the caller's choice.
             ///
             /// # Errors
-            /// `Timeout`, `Cancelled`; see the asynchronous form.
+            /// See the asynchronous form.
             pub fn acquire(
                 &self,
                 owner: &Owner,
@@ -322,7 +322,7 @@ macro_rules! owned_by_thread {
             /// Who queues on the path, in order.
             ///
             /// # Errors
-            /// `Unavailable`, `NoAuth`.
+            /// `Unavailable`, `NoAuth`, `Closed`.
             pub fn contenders(&self) -> Result<Vec<Contender>> {
                 self.0.contenders().wait()
             }
@@ -369,7 +369,7 @@ impl RwLock {
     /// Who queues on the path, in order.
     ///
     /// # Errors
-    /// `Unavailable`, `NoAuth`.
+    /// `Unavailable`, `NoAuth`, `Closed`.
     pub fn contenders(&self) -> Result<Vec<Contender>> {
         self.0.contenders().wait()
     }

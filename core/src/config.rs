@@ -178,6 +178,20 @@ impl Default for SessionOptions {
     }
 }
 
+impl SessionOptions {
+    /// The schemes of the credentials, for messages. Nothing that looks like credentials in a
+    /// scheme's place (R19).
+    pub(crate) fn schemes(&self) -> String {
+        let plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.');
+        let shown = |scheme: &str| match scheme.len() <= 32 && scheme.chars().all(plain) {
+            true => scheme.to_owned(),
+            false => "(hidden)".to_owned(),
+        };
+        let schemes: Vec<_> = self.auth.iter().map(|(scheme, _)| shown(scheme)).collect();
+        schemes.join(", ")
+    }
+}
+
 /// Options and servers together, checked: what names a shared session.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SessionConfig {
@@ -233,7 +247,7 @@ impl SessionConfig {
                 if base.is_zero() || max < base {
                     return Err(invalid(
                         "backoff",
-                        &"base must be more than 0 and at most max",
+                        &"the first pause must be more than 0, and at most the longest",
                     ));
                 }
                 *max

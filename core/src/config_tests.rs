@@ -122,3 +122,19 @@ fn exponential_backoff_doubles_up_to_its_maximum() {
     let pauses: Vec<u128> = (1..5).map(|n| backoff.pause(n).as_millis()).collect();
     assert_eq!(pauses, [100, 200, 350, 350]);
 }
+
+#[test]
+fn r19_what_looks_like_credentials_is_not_shown_as_a_scheme() {
+    let given = |schemes: &[&str]| {
+        let auth = |scheme: &&str| ((*scheme).to_owned(), Secret(b"user:secret".to_vec()));
+        let options = SessionOptions {
+            auth: schemes.iter().map(auth).collect(),
+            ..SessionOptions::default()
+        };
+        options.schemes()
+    };
+    assert_eq!(given(&["digest"]), "digest");
+    assert_eq!(given(&["digest", "x509"]), "digest, x509");
+    assert_eq!(given(&["user:secret"]), "(hidden)");
+    assert_eq!(given(&[&"x".repeat(33)]), "(hidden)");
+}

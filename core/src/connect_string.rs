@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::Ipv6Addr;
 
 use crate::path;
+use crate::quoted::Quoted;
 
 /// ZooKeeper's default client port.
 const DEFAULT_PORT: u16 = 2181;
@@ -30,6 +31,13 @@ pub(crate) struct Server {
 impl ConnectString {
     /// Parses a connect string, or says in one line which part of it is wrong and how.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        if let Some(scheme) = scheme(text) {
+            // Only the scheme is shown: credentials may follow it (R19).
+            return Err(format!(
+                "it begins with {}, but a connect string has no scheme: host:port,host:port/chroot",
+                Quoted(scheme)
+            ));
+        }
         let (hosts, chroot) = match text.find('/') {
             Some(at) => text.split_at(at),
             None => (text, ""),
@@ -61,6 +69,16 @@ impl ConnectString {
             chroot: chroot.to_owned(),
         })
     }
+}
+
+/// The `zk://` of a text that is a URL.
+fn scheme(text: &str) -> Option<&str> {
+    let (name, _) = text.split_once("://")?;
+    let allowed = |char: char| char.is_ascii_alphanumeric() || matches!(char, '+' | '-' | '.');
+    if !name.trim_start().chars().all(allowed) {
+        return None;
+    }
+    text.get(..name.len() + "://".len()).map(str::trim_start)
 }
 
 impl Server {
@@ -150,19 +168,6 @@ impl fmt::Display for Server {
         match host.contains(':') {
             true => write!(f, "[{host}]:{port}"),
             false => write!(f, "{host}:{port}"),
-        }
-    }
-}
-
-/// A part of the input as it may stand in a message: on one line, and not for pages.
-struct Quoted<'a>(&'a str);
-
-impl fmt::Display for Quoted<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const SHOWN: usize = 60;
-        match self.0.char_indices().nth(SHOWN) {
-            None => write!(f, "{:?}", self.0),
-            Some((end, _)) => write!(f, "{:?}…", self.0.get(..end).unwrap_or_default()),
         }
     }
 }
@@ -268,7 +273,15 @@ mod tests {
                 r#"server "a;b": the host has the character ';', which no host name has"#,
             ),
             ("a/x/", r#"chroot "/x/": it ends with '/'"#),
-            ("zk://a:1", r#"server "zk:": the port is empty"#),
+            (
+                "zk://user:secret@a:1/b",
+                r#"it begins with "zk://", but a connect string has no scheme: host:port,host:port/chroot"#,
+            ),
+            (
+                " http://a",
+                r#"it begins with "http://", but a connect string has no scheme: host:port,host:port/chroot"#,
+            ),
+            ("a:1,b://c", r#"server "b:": the port is empty"#),
             ("a//", r#"chroot "//": it ends with '/'"#),
             (
                 "a/x\n",

@@ -13,6 +13,7 @@ use crate::session::{
     Action, DialId, Event, FailedRound, Failure, Machine, Probed, Settings, Version,
 };
 use crate::state::SessionState;
+use crate::wire::code::Code;
 
 /// How long a session that is not needed any more may take to say goodbye.
 const GOODBYE: std::time::Duration = std::time::Duration::from_secs(5);
@@ -369,11 +370,9 @@ impl Engine {
                 self.publish(SessionState::Connecting);
             }
             Event::RoundFailed(round) => self.round_failed(round),
-            Event::AuthFailed { code } => self.refuse(
-                now,
-                ErrorKind::AuthFailed,
-                format!("the server does not accept the credentials: {code}"),
-            ),
+            Event::AuthFailed { code } => {
+                self.refuse(now, ErrorKind::AuthFailed, self.refused_credentials(code));
+            }
             Event::Unsupported {
                 version: Version(major, minor, patch),
             } => self.refuse(
@@ -428,6 +427,16 @@ impl Engine {
             "connect",
             format!("{what} ({})", self.machine.last_failure()),
         )
+    }
+
+    fn refused_credentials(&self, code: Code) -> String {
+        match code {
+            Code::AUTH_FAILED => format!(
+                "the server does not accept the credentials (scheme {})",
+                self.config.options.schemes()
+            ),
+            code => format!("the server does not accept the session: {code}"),
+        }
     }
 
     /// No attempt to connect can succeed: whoever waits is told so, and no server is bothered.

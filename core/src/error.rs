@@ -13,7 +13,9 @@ pub enum ErrorKind {
     InvalidArgument,
     /// No server could be reached in time. Try again later, or raise `connect_timeout`.
     Unavailable,
-    /// The lock was not granted within the time given. Somebody else holds it: give up or try later.
+    /// The lock was not granted within the time given. Give up, or try later. Somebody else holds it,
+    /// or no server could be reached in that time: then the error's
+    /// [source](std::error::Error::source) is the `Unavailable` one.
     Timeout,
     /// The caller cancelled the call. No contender is left behind (R5).
     Cancelled,
@@ -155,6 +157,13 @@ impl Error {
         self
     }
 
+    /// The same error, as the failure of another operation: a binding's name for it.
+    #[must_use]
+    pub fn with_operation(mut self, operation: &'static str) -> Error {
+        self.0.operation = operation;
+        self
+    }
+
     /// The same error, with the error that caused it.
     #[must_use]
     pub fn with_source(mut self, source: impl StdError + Send + Sync + 'static) -> Error {
@@ -165,6 +174,11 @@ impl Error {
     /// What kind of failure it was.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
+    }
+
+    /// The error of zoolock's own that caused this one, if its source is one.
+    pub fn cause(&self) -> Option<&Error> {
+        self.source()?.downcast_ref()
     }
 
     /// The operation that failed, such as `lock` or `connect`.
@@ -224,5 +238,22 @@ mod tests {
         let error =
             Error::new(ErrorKind::Timeout, "lock", "not granted within 3 s").with_path("/locks/a");
         assert_eq!(error.to_string(), "lock /locks/a: not granted within 3 s");
+        let renamed = error.with_operation("write");
+        assert_eq!(renamed.operation(), "write");
+        assert_eq!(renamed.path(), Some("/locks/a"));
+    }
+
+    #[test]
+    fn a_source_of_our_own_kind_is_the_cause() {
+        let error = Error::new(ErrorKind::Timeout, "lock", "not granted in time");
+        assert!(error.cause().is_none());
+        let down = Error::new(ErrorKind::Unavailable, "lock", "no server can be reached");
+        let caused = error.clone().with_source(down);
+        assert_eq!(
+            caused.cause().map(Error::kind),
+            Some(ErrorKind::Unavailable)
+        );
+        let refused = error.with_source(std::io::Error::other("refused"));
+        assert!(refused.cause().is_none() && refused.source().is_some());
     }
 }

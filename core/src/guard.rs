@@ -154,6 +154,9 @@ impl Guard {
         self.cell.state(clock::now())
     }
 
+    /// Checks that the lock may still be believed in (R3); never blocks.
+    ///
+    /// # Errors
     /// `LockLost` if the lock was lost, `NotHeld` if it was released.
     pub fn ensure_held(&self) -> Result<()> {
         match self.state() {
@@ -201,7 +204,8 @@ impl Guard {
     /// contender is confirmed, the session is over, or the lease would have ended. From any thread.
     ///
     /// # Errors
-    /// `LockLost` if the lock was lost before the call.
+    /// `LockLost` if the lock was lost before the call; `NoAuth` if the server denies the deletion
+    /// of the contender, which then stays until the session ends.
     pub fn release(self) -> Pending<()> {
         self.release_shared()
     }

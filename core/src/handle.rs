@@ -86,7 +86,7 @@ impl Session {
     /// A mutex on `path`, with default options. Nothing is sent.
     ///
     /// # Errors
-    /// `InvalidArgument` if the path is none (R20).
+    /// `InvalidArgument` if the path is not one that ZooKeeper takes (R20); `Closed`.
     pub fn mutex(&self, path: &str) -> Result<Mutex> {
         self.mutex_with(path, LockOptions::default())
     }
@@ -94,7 +94,8 @@ impl Session {
     /// A mutex on `path`.
     ///
     /// # Errors
-    /// `InvalidArgument` if the path or an option is none (R20).
+    /// `InvalidArgument` if the path is not one that ZooKeeper takes, or an option is bad (R20);
+    /// `Closed`.
     pub fn mutex_with(&self, path: &str, options: LockOptions) -> Result<Mutex> {
         Mutex::new(self.clone(), path, options)
     }
@@ -102,7 +103,7 @@ impl Session {
     /// A re-entrant mutex on `path`, with default options. Nothing is sent.
     ///
     /// # Errors
-    /// `InvalidArgument` if the path is none (R20).
+    /// `InvalidArgument` if the path is not one that ZooKeeper takes (R20); `Closed`.
     pub fn reentrant_mutex(&self, path: &str) -> Result<ReentrantMutex> {
         self.reentrant_mutex_with(path, LockOptions::default())
     }
@@ -110,7 +111,8 @@ impl Session {
     /// A re-entrant mutex on `path`.
     ///
     /// # Errors
-    /// `InvalidArgument` if the path or an option is none (R20).
+    /// `InvalidArgument` if the path is not one that ZooKeeper takes, or an option is bad (R20);
+    /// `Closed`.
     pub fn reentrant_mutex_with(&self, path: &str, options: LockOptions) -> Result<ReentrantMutex> {
         ReentrantMutex::new(self.clone(), path, options)
     }
@@ -118,7 +120,7 @@ impl Session {
     /// A read-write lock on `path`, with default options. Nothing is sent.
     ///
     /// # Errors
-    /// `InvalidArgument` if the path is none (R20).
+    /// `InvalidArgument` if the path is not one that ZooKeeper takes (R20); `Closed`.
     pub fn rwlock(&self, path: &str) -> Result<RwLock> {
         self.rwlock_with(path, LockOptions::default())
     }
@@ -126,7 +128,8 @@ impl Session {
     /// A read-write lock on `path`.
     ///
     /// # Errors
-    /// `InvalidArgument` if the path or an option is none (R20).
+    /// `InvalidArgument` if the path is not one that ZooKeeper takes, or an option is bad (R20);
+    /// `Closed`.
     pub fn rwlock_with(&self, path: &str, options: LockOptions) -> Result<RwLock> {
         RwLock::new(self.clone(), path, options)
     }
@@ -153,7 +156,7 @@ impl Session {
     /// Calls `callback` on the callback thread with every change of state from now on.
     ///
     /// # Errors
-    /// `Closed`.
+    /// `Closed`; `Internal` if the background threads cannot be started.
     pub fn on_state(&self, callback: impl Fn(SessionState) + Send + Sync + 'static) -> Result<()> {
         let attachment = self.attach("on_state")?;
         attachment

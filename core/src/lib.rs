@@ -40,6 +40,7 @@ mod path;
 mod pending;
 mod process;
 mod queue;
+mod quoted;
 mod reentrant;
 mod runtime;
 mod rwlock;

@@ -15,6 +15,7 @@ use crate::owner::Owner;
 use crate::path;
 use crate::pending::Pending;
 use crate::queue::names::{Family, Kind};
+use crate::quoted::Quoted;
 use crate::stats::{LockStatistics, LockStats};
 
 /// See the module.
@@ -32,7 +33,10 @@ impl Lock {
         lock_path: &str,
         options: LockOptions,
     ) -> Result<Lock> {
-        path::validate(lock_path).map_err(|why| Error::invalid_argument(operation, "path", why))?;
+        path::validate(lock_path).map_err(|why| {
+            let problem = format_args!("{}: {why}", Quoted(lock_path));
+            Error::invalid_argument(operation, "path", problem)
+        })?;
         options.check(operation, !session.config().options.auth.is_empty())?;
         if session.is_closed() {
             return Err(crate::link::closed(operation));

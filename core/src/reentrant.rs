@@ -28,7 +28,8 @@ impl ReentrantMutex {
     /// Waits for the lock as long as it takes (R6, R9).
     ///
     /// # Errors
-    /// `LockLost` if the owner holds it already, and lost it.
+    /// `LockLost` if the owner holds it already, and lost it. Else as for
+    /// [`Mutex::lock`](crate::Mutex::lock).
     pub fn lock(&self, owner: &Owner) -> Pending<Guard> {
         self.0
             .lock(Kind::Exclusive, Some(owner), Wait::Forever, None)
@@ -37,17 +38,27 @@ impl ReentrantMutex {
     /// Waits at most `timeout`; zero is a try.
     ///
     /// # Errors
-    /// `Timeout` if it is not granted in time; `LockLost` as for [`lock`](ReentrantMutex::lock).
+    /// `Timeout` if it is not granted in time: somebody else holds it, or no server could be reached,
+    /// as the error's source then says. `InvalidArgument` for more than ten years. Else as for
+    /// [`lock`](ReentrantMutex::lock).
     pub fn lock_timeout(&self, owner: &Owner, timeout: Duration) -> Pending<Guard> {
         self.0.lock_timeout(Kind::Exclusive, Some(owner), timeout)
     }
 
     /// Takes the lock if no other owner is before us; `None` if one is.
+    ///
+    /// # Errors
+    /// `Unavailable` if no server answers within `connect_timeout`. Else as for
+    /// [`lock`](ReentrantMutex::lock).
     pub fn try_lock(&self, owner: &Owner) -> Pending<Option<Guard>> {
         self.acquire(owner, Wait::Try, None)
     }
 
     /// The general form: `None` only for a busy [`Wait::Try`].
+    ///
+    /// # Errors
+    /// `Timeout` as for [`lock_timeout`](ReentrantMutex::lock_timeout), `Unavailable` as for
+    /// [`try_lock`](ReentrantMutex::try_lock), `Cancelled`. Else as for [`lock`](ReentrantMutex::lock).
     pub fn acquire(
         &self,
         owner: &Owner,
@@ -58,6 +69,9 @@ impl ReentrantMutex {
     }
 
     /// Who queues on the path, in order.
+    ///
+    /// # Errors
+    /// `Unavailable` if no server answers within `connect_timeout`; `NoAuth`; `Closed`.
     pub fn contenders(&self) -> Pending<Vec<Contender>> {
         self.0.contenders()
     }

@@ -53,6 +53,9 @@ impl RwLock {
     }
 
     /// Who queues on the path, in order.
+    ///
+    /// # Errors
+    /// `Unavailable` if no server answers within `connect_timeout`; `NoAuth`; `Closed`.
     pub fn contenders(&self) -> Pending<Vec<Contender>> {
         self.0.contenders()
     }
@@ -73,7 +76,8 @@ impl RwLockSide {
     ///
     /// # Errors
     /// `WouldDeadlock` if the owner of only a read lock asks for the write lock; `LockLost` if the
-    /// owner holds this side, or the write side, and lost it.
+    /// owner holds this side, or the write side, and lost it. Else as for
+    /// [`Mutex::lock`](crate::Mutex::lock).
     pub fn lock(&self, owner: &Owner) -> Pending<Guard> {
         self.lock.lock(self.kind, Some(owner), Wait::Forever, None)
     }
@@ -81,17 +85,27 @@ impl RwLockSide {
     /// Waits at most `timeout`; zero is a try.
     ///
     /// # Errors
-    /// `Timeout` if it is not granted in time; others as for [`lock`](RwLockSide::lock).
+    /// `Timeout` if it is not granted in time: somebody else holds it, or no server could be reached,
+    /// as the error's source then says. `InvalidArgument` for more than ten years. Else as for
+    /// [`lock`](RwLockSide::lock).
     pub fn lock_timeout(&self, owner: &Owner, timeout: Duration) -> Pending<Guard> {
         self.lock.lock_timeout(self.kind, Some(owner), timeout)
     }
 
     /// Takes this side if nobody who excludes it is before us; `None` if somebody is.
+    ///
+    /// # Errors
+    /// `Unavailable` if no server answers within `connect_timeout`. Else as for
+    /// [`lock`](RwLockSide::lock).
     pub fn try_lock(&self, owner: &Owner) -> Pending<Option<Guard>> {
         self.acquire(owner, Wait::Try, None)
     }
 
     /// The general form: `None` only for a busy [`Wait::Try`].
+    ///
+    /// # Errors
+    /// `Timeout` as for [`lock_timeout`](RwLockSide::lock_timeout), `Unavailable` as for
+    /// [`try_lock`](RwLockSide::try_lock), `Cancelled`. Else as for [`lock`](RwLockSide::lock).
     pub fn acquire(
         &self,
         owner: &Owner,
@@ -102,6 +116,9 @@ impl RwLockSide {
     }
 
     /// Who queues on the path, in order.
+    ///
+    /// # Errors
+    /// `Unavailable` if no server answers within `connect_timeout`; `NoAuth`; `Closed`.
     pub fn contenders(&self) -> Pending<Vec<Contender>> {
         self.lock.contenders()
     }

@@ -199,6 +199,11 @@ fn r20_bad_paths_options_and_times_of_a_lock_are_refused_before_anything_is_sent
             assert_invalid(&refused.unwrap_err(), "path");
         }
     }
+    let error = session.mutex("a/b").unwrap_err();
+    assert_eq!(
+        error.message(),
+        r#"path: "a/b": it does not begin with '/'"#
+    );
     let bad = [
         ("data", LockOptions::new().data(vec![0; (512 << 10) + 1])),
         ("acl", LockOptions::new().acl(Acl::Creator)),
@@ -359,6 +364,10 @@ fn r20_credentials_of_an_unknown_scheme_are_refused_at_once() {
         .connect(&ensemble.hosts())
         .refused();
     assert_kind(&error, ErrorKind::AuthFailed);
+    assert_eq!(
+        error.message(),
+        "the server does not accept the credentials (scheme nonsense)"
+    );
     // One attempt was enough.
     assert_eq!(requested(&ensemble, Op::Auth).len(), 1);
     // Whoever shares such a session hears the same.

@@ -9,8 +9,10 @@ use crate::guard::zoolock_guard;
 use crate::pointer::{Lent, Place};
 use crate::status::zoolock_status;
 
-/// The arguments that every call for a lock has.
+/// What every call for a lock has.
 pub(crate) struct Terms {
+    /// What errors call it.
+    pub(crate) operation: &'static str,
     pub(crate) timeout_ms: i64,
     pub(crate) cancel: *const zoolock_cancel,
 }
@@ -27,7 +29,7 @@ impl Terms {
     /// # Safety
     /// `cancel` is NULL or a live handle.
     pub(crate) unsafe fn start(&self, asked: &impl Asked) -> Result<Pending<Option<Guard>>> {
-        let wait = Wait::from_millis("lock", self.timeout_ms)
+        let wait = Wait::from_millis(self.operation, self.timeout_ms)
             .map_err(|error| error.with_path(asked.path()))?;
         // SAFETY: as promised by the caller.
         let cancel = unsafe { Lent::optional(self.cancel) };
@@ -45,9 +47,10 @@ pub(crate) unsafe fn lock<A: Asked>(
     err: *mut *mut zoolock_error,
     find: impl FnOnce() -> Result<A>,
 ) -> zoolock_status {
-    call("lock", err, || {
+    let operation = terms.operation;
+    call(operation, err, || {
         // SAFETY: as promised by the caller.
-        let place = unsafe { Place::new("lock", "guard", guard) }?;
+        let place = unsafe { Place::new(operation, "guard", guard) }?;
         let asked = find()?;
         // SAFETY: as above.
         match unsafe { terms.start(&asked) }?.wait()? {

@@ -20,8 +20,9 @@ pub(crate) unsafe fn lock<A: Asked>(
     userdata: *mut c_void,
     find: impl FnOnce() -> Result<A>,
 ) -> zoolock_status {
-    call("lock", std::ptr::null_mut(), || {
-        let callback = Callback::new("lock", callback, userdata)?;
+    let operation = terms.operation;
+    call(operation, std::ptr::null_mut(), || {
+        let callback = Callback::new(operation, callback, userdata)?;
         let asked = find()?;
         // SAFETY: as promised by the caller.
         let started = unsafe { terms.start(&asked) };
@@ -33,7 +34,7 @@ pub(crate) unsafe fn lock<A: Asked>(
             binding::post_callback(move || match outcome {
                 Ok(Some(guard)) => callback.granted(guard),
                 Ok(None) => callback.busy(),
-                Err(error) => callback.failed(&error),
+                Err(error) => callback.failed(&error.with_operation(operation)),
             });
         })?;
         Ok(zoolock_status::ZOOLOCK_OK)

@@ -22,7 +22,8 @@ pub(crate) fn boundary<R>(operation: &'static str, body: impl FnOnce() -> Result
     })
 }
 
-/// [`boundary`] for functions that answer with a status and take a place for an error.
+/// [`boundary`] for functions that answer with a status and take a place for an error, which then is
+/// the failure of `operation`, whatever inside found it.
 pub(crate) fn call(
     operation: &'static str,
     err: *mut *mut zoolock_error,
@@ -31,7 +32,7 @@ pub(crate) fn call(
     match boundary(operation, body) {
         Ok(status) => status,
         // SAFETY: the caller of the C function vouches for `err`.
-        Err(error) => unsafe { error::report(err, &error) },
+        Err(error) => unsafe { error::report(err, &error.with_operation(operation)) },
     }
 }
 

@@ -11,7 +11,8 @@ use crate::status::zoolock_status;
 /// fails at once.
 pub struct zoolock_cancel(pub(crate) Cancel);
 
-/// A cancel handle that has not fired. Never blocks. NULL only if something is broken.
+/// A cancel handle that has not fired. Never blocks. NULL only if zoolock itself fails,
+/// which is a bug to report.
 #[unsafe(no_mangle)]
 pub extern "C" fn zoolock_cancel_new() -> *mut zoolock_cancel {
     boundary("cancel_new", || Ok(hand_out(zoolock_cancel(Cancel::new()))))

@@ -1,5 +1,6 @@
 //! The error handle.
 
+use std::error::Error as _;
 use std::ffi::{CString, c_char};
 
 use zoolock_core::Error;
@@ -15,15 +16,24 @@ pub struct zoolock_error {
     operation: CString,
     path: Option<CString>,
     message: CString,
+    cause: Option<Box<zoolock_error>>,
 }
 
 impl zoolock_error {
     pub(crate) fn new(error: &Error) -> zoolock_error {
+        // A cause of our own kind has a message of its own.
+        let message = match (error.cause(), error.source()) {
+            (None, Some(source)) => format!("{error}; cause: {source}"),
+            _ => error.to_string(),
+        };
         zoolock_error {
             status: zoolock_status::of(error.kind()),
             operation: c_string(error.operation()),
             path: error.path().map(c_string),
-            message: c_string(&error.to_string()),
+            message: c_string(&message),
+            cause: error
+                .cause()
+                .map(|cause| Box::new(zoolock_error::new(cause))),
         }
     }
 
@@ -77,7 +87,18 @@ pub unsafe extern "C" fn zoolock_error_operation(err: *const zoolock_error) -> *
     unsafe { read(err, |error| error.operation.as_ptr()) }.unwrap_or(c"".as_ptr())
 }
 
-/// Frees an error. NULL is ignored. Never blocks.
+/// The failure that caused this one: a `ZOOLOCK_TIMEOUT` is caused by a `ZOOLOCK_UNAVAILABLE` if no
+/// server could be reached in that time. Lives as long as `err`: not to be freed. NULL if there is
+/// none, or `err` is NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn zoolock_error_cause(err: *const zoolock_error) -> *const zoolock_error {
+    // SAFETY: as above.
+    unsafe { read(err, |error| error.cause.as_deref().map(std::ptr::from_ref)) }
+        .flatten()
+        .unwrap_or(std::ptr::null())
+}
+
+/// Frees an error, and its cause with it. NULL is ignored. Never blocks.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn zoolock_error_free(err: *mut zoolock_error) {
     // SAFETY: the caller vouches for its handles.

@@ -16,14 +16,18 @@ use crate::text::c_string;
 /// A lock that was granted. For any thread. In a forked child an inherited guard is lost (R18).
 pub struct zoolock_guard {
     guard: Guard,
-    // Made at the grant: made on demand it would need a lock, which may be held at a fork.
+    // Made at the grant: made on demand they would need a lock, which may be held at a fork.
     node_path: CString,
+    path: CString,
 }
 
 impl zoolock_guard {
     pub(crate) fn new(guard: Guard) -> zoolock_guard {
-        let node_path = c_string(guard.node_path());
-        zoolock_guard { guard, node_path }
+        zoolock_guard {
+            node_path: c_string(guard.node_path()),
+            path: c_string(guard.path()),
+            guard,
+        }
     }
 }
 
@@ -69,6 +73,17 @@ pub unsafe extern "C" fn zoolock_guard_node_path(guard: *const zoolock_guard) ->
         Ok(unsafe { Lent::new("node_path", "guard", guard) }?
             .node_path
             .as_ptr())
+    })
+    .unwrap_or(std::ptr::null())
+}
+
+/// The lock path, without the session's chroot. Lives as long as `guard`. NULL if `guard` is NULL.
+/// Never blocks.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn zoolock_guard_path(guard: *const zoolock_guard) -> *const c_char {
+    boundary("path", || {
+        // SAFETY: as above.
+        Ok(unsafe { Lent::new("path", "guard", guard) }?.path.as_ptr())
     })
     .unwrap_or(std::ptr::null())
 }

@@ -61,7 +61,8 @@ pub(crate) unsafe fn inner(
     Ok(inner)
 }
 
-/// Options with every default. Never blocks. NULL only if something is broken.
+/// Options with every default. Never blocks. NULL only if zoolock itself fails,
+/// which is a bug to report.
 #[unsafe(no_mangle)]
 pub extern "C" fn zoolock_lock_options_new() -> *mut zoolock_lock_options {
     boundary("lock_options_new", || {

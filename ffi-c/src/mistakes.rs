@@ -25,7 +25,7 @@ impl Mistakes {
     /// The first mistake, as the failure of `operation`.
     pub(crate) fn check(&self, operation: &'static str) -> Result<()> {
         match self.0.first() {
-            Some((_, error)) => Err(Error::new(error.kind(), operation, error.message())),
+            Some((_, error)) => Err(error.clone().with_operation(operation)),
             None => Ok(()),
         }
     }

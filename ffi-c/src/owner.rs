@@ -19,7 +19,8 @@ impl zoolock_owner {
     }
 }
 
-/// A new owner. Never blocks. NULL only if something is broken.
+/// A new owner. Never blocks. NULL only if zoolock itself fails,
+/// which is a bug to report.
 #[unsafe(no_mangle)]
 pub extern "C" fn zoolock_owner_new() -> *mut zoolock_owner {
     boundary("owner_new", || Ok(hand_out(zoolock_owner(Owner::new()))))

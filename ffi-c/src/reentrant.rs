@@ -78,7 +78,11 @@ pub unsafe extern "C" fn zoolock_reentrant_lock(
     guard: *mut *mut zoolock_guard,
     err: *mut *mut zoolock_error,
 ) -> zoolock_status {
-    let terms = Terms { timeout_ms, cancel };
+    let terms = Terms {
+        operation: "lock",
+        timeout_ms,
+        cancel,
+    };
     // SAFETY: as above.
     unsafe {
         acquire::lock(&terms, guard, err, || {
@@ -97,7 +101,11 @@ pub unsafe extern "C" fn zoolock_reentrant_lock_owned(
     guard: *mut *mut zoolock_guard,
     err: *mut *mut zoolock_error,
 ) -> zoolock_status {
-    let terms = Terms { timeout_ms, cancel };
+    let terms = Terms {
+        operation: "lock",
+        timeout_ms,
+        cancel,
+    };
     // SAFETY: as above.
     unsafe {
         acquire::lock(&terms, guard, err, || {
@@ -117,7 +125,11 @@ pub unsafe extern "C" fn zoolock_reentrant_lock_owned_async(
     callback: zoolock_lock_callback,
     userdata: *mut c_void,
 ) -> zoolock_status {
-    let terms = Terms { timeout_ms, cancel };
+    let terms = Terms {
+        operation: "lock",
+        timeout_ms,
+        cancel,
+    };
     // SAFETY: as above.
     unsafe {
         asynchronous::lock(&terms, callback, userdata, || {

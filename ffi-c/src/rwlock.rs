@@ -77,7 +77,11 @@ pub unsafe extern "C" fn zoolock_rwlock_read(
     guard: *mut *mut zoolock_guard,
     err: *mut *mut zoolock_error,
 ) -> zoolock_status {
-    let terms = Terms { timeout_ms, cancel };
+    let terms = Terms {
+        operation: "read",
+        timeout_ms,
+        cancel,
+    };
     // SAFETY: as above.
     unsafe {
         acquire::lock(&terms, guard, err, || {
@@ -96,7 +100,11 @@ pub unsafe extern "C" fn zoolock_rwlock_read_owned(
     guard: *mut *mut zoolock_guard,
     err: *mut *mut zoolock_error,
 ) -> zoolock_status {
-    let terms = Terms { timeout_ms, cancel };
+    let terms = Terms {
+        operation: "read",
+        timeout_ms,
+        cancel,
+    };
     // SAFETY: as above.
     unsafe {
         acquire::lock(&terms, guard, err, || {
@@ -116,7 +124,11 @@ pub unsafe extern "C" fn zoolock_rwlock_read_owned_async(
     callback: zoolock_lock_callback,
     userdata: *mut c_void,
 ) -> zoolock_status {
-    let terms = Terms { timeout_ms, cancel };
+    let terms = Terms {
+        operation: "read",
+        timeout_ms,
+        cancel,
+    };
     // SAFETY: as above.
     unsafe {
         asynchronous::lock(&terms, callback, userdata, || {
@@ -136,7 +148,11 @@ pub unsafe extern "C" fn zoolock_rwlock_write(
     guard: *mut *mut zoolock_guard,
     err: *mut *mut zoolock_error,
 ) -> zoolock_status {
-    let terms = Terms { timeout_ms, cancel };
+    let terms = Terms {
+        operation: "write",
+        timeout_ms,
+        cancel,
+    };
     // SAFETY: as above.
     unsafe {
         acquire::lock(&terms, guard, err, || {
@@ -155,7 +171,11 @@ pub unsafe extern "C" fn zoolock_rwlock_write_owned(
     guard: *mut *mut zoolock_guard,
     err: *mut *mut zoolock_error,
 ) -> zoolock_status {
-    let terms = Terms { timeout_ms, cancel };
+    let terms = Terms {
+        operation: "write",
+        timeout_ms,
+        cancel,
+    };
     // SAFETY: as above.
     unsafe {
         acquire::lock(&terms, guard, err, || {
@@ -175,7 +195,11 @@ pub unsafe extern "C" fn zoolock_rwlock_write_owned_async(
     callback: zoolock_lock_callback,
     userdata: *mut c_void,
 ) -> zoolock_status {
-    let terms = Terms { timeout_ms, cancel };
+    let terms = Terms {
+        operation: "write",
+        timeout_ms,
+        cancel,
+    };
     // SAFETY: as above.
     unsafe {
         asynchronous::lock(&terms, callback, userdata, || {

@@ -63,7 +63,8 @@ impl zoolock_session_options {
     }
 }
 
-/// Options with every default. Never blocks. NULL only if something is broken.
+/// Options with every default. Never blocks. NULL only if zoolock itself fails,
+/// which is a bug to report.
 #[unsafe(no_mangle)]
 pub extern "C" fn zoolock_session_options_new() -> *mut zoolock_session_options {
     boundary("session_options_new", || {

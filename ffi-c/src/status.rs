@@ -20,7 +20,8 @@ pub enum zoolock_status {
     ZOOLOCK_INVALID_ARGUMENT = 1,
     /// No server could be reached in time. Try again later, or raise the connect timeout.
     ZOOLOCK_UNAVAILABLE = 2,
-    /// The lock was not granted within the time given. Give up, or try later.
+    /// The lock was not granted within the time given. Give up, or try later. Somebody else holds
+    /// it, or no server could be reached in that time: `zoolock_error_cause` tells the two apart.
     ZOOLOCK_TIMEOUT = 3,
     /// The caller cancelled the call. No contender is left behind (R5).
     ZOOLOCK_CANCELLED = 4,

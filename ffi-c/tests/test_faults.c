@@ -2,6 +2,8 @@
 #include "control.h"
 #include "support.h"
 
+#include <string.h>
+
 static zoolock_error *err;
 
 /* The states that a session went through. */
@@ -215,6 +217,14 @@ static void r06_a_time_out_holds_while_no_server_answers(void)
     control_do("freeze client all");
     CHECK_STATUS(ZOOLOCK_TIMEOUT, zoolock_mutex_lock(mutex, 500, NULL, &guard, &err), err);
     CHECK(guard == NULL);
+    /* With no connection the error says so; somebody else's lock is another matter. */
+    EVENTUALLY(zoolock_session_state(session) == ZOOLOCK_SESSION_STATE_SUSPENDED);
+    zoolock_status status = zoolock_mutex_lock(mutex, 300, NULL, &guard, &err);
+    CHECK_INT(ZOOLOCK_TIMEOUT, zoolock_error_status(err));
+    const zoolock_error *cause = zoolock_error_cause(err);
+    CHECK_INT(ZOOLOCK_UNAVAILABLE, zoolock_error_status(cause));
+    CHECK(zoolock_error_cause(cause) == NULL);
+    CHECK_STATUS(ZOOLOCK_TIMEOUT, status, err);
     /* A close does not wait for servers either. */
     CHECK_OK(zoolock_session_close(session, 100, &err), err);
     control_do("thaw client all");

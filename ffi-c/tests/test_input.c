@@ -71,6 +71,10 @@ static void r20_bad_lock_timeouts(void)
         zoolock_status status = zoolock_mutex_lock(mutex, bad, NULL, &guard, &err);
         CHECK_TEXT("lock", zoolock_error_operation(err));
         CHECK_TEXT(path, zoolock_error_path(err));
+        CHECK(zoolock_error_cause(err) == NULL);
+        CHECK_ERROR(ZOOLOCK_INVALID_ARGUMENT, "timeout_ms: ", status, err);
+        status = zoolock_rwlock_read_owned(rwlock, owner, bad, NULL, &guard, &err);
+        CHECK_TEXT("read", zoolock_error_operation(err));
         CHECK_ERROR(ZOOLOCK_INVALID_ARGUMENT, "timeout_ms: ", status, err);
         const zoolock_status others[] = {
             zoolock_reentrant_lock(reentrant, bad, NULL, &guard, NULL),

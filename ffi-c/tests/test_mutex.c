@@ -37,6 +37,7 @@ static void a_guard_tells_its_state_and_node(void)
     CHECK_OK(zoolock_guard_ensure_held(guard, &err), err);
     const char *node = zoolock_guard_node_path(guard);
     CHECK(strncmp(node, path, strlen(path)) == 0 && strstr(node, "-lock-") != NULL);
+    CHECK_TEXT(path, zoolock_guard_path(guard));
     char *seen = control("exists %s", node);
     CHECK(strstr(seen, "\"exists\":true") != NULL);
     free(seen);

@@ -225,6 +225,7 @@ static void r20_null_guard_arguments(void)
     CHECK(!zoolock_guard_is_held(NULL));
     CHECK_INT(ZOOLOCK_GUARD_STATE_INVALID, zoolock_guard_state(NULL));
     CHECK(zoolock_guard_node_path(NULL) == NULL);
+    CHECK(zoolock_guard_path(NULL) == NULL);
     IS_NULL("guard", zoolock_guard_ensure_held(NULL, &err));
     IS_NULL("guard", zoolock_guard_on_lost(NULL, tell_event, NULL, &err));
     IS_NULL("callback", zoolock_guard_on_lost(guard, NULL, NULL, &err));
@@ -312,6 +313,7 @@ static void null_error_and_names(void)
     CHECK_TEXT("", zoolock_error_message(NULL));
     CHECK_TEXT("", zoolock_error_operation(NULL));
     CHECK(zoolock_error_path(NULL) == NULL);
+    CHECK(zoolock_error_cause(NULL) == NULL);
     zoolock_error_free(NULL);
     CHECK_TEXT("ZOOLOCK_OK", zoolock_status_name(ZOOLOCK_OK));
     CHECK_TEXT("ZOOLOCK_NOT_ACQUIRED", zoolock_status_name(ZOOLOCK_NOT_ACQUIRED));

@@ -136,8 +136,9 @@ static void r12_an_upgrade_would_deadlock(void)
     zoolock_rwlock *rwlock = new_rwlock(session, path);
     zoolock_guard *reader = NULL, *guard = NULL;
     CHECK_OK(zoolock_rwlock_read(rwlock, PATIENCE_MS, NULL, &reader, &err), err);
-    CHECK_ERROR(ZOOLOCK_WOULD_DEADLOCK, path,
-                zoolock_rwlock_write(rwlock, -1, NULL, &guard, &err), err);
+    zoolock_status status = zoolock_rwlock_write(rwlock, -1, NULL, &guard, &err);
+    CHECK_TEXT("write", zoolock_error_operation(err));
+    CHECK_ERROR(ZOOLOCK_WOULD_DEADLOCK, path, status, err);
     CHECK_STATUS(ZOOLOCK_WOULD_DEADLOCK, zoolock_rwlock_write(rwlock, 0, NULL, &guard, &err), err);
     CHECK(guard == NULL && zoolock_guard_is_held(reader));
     CHECK_INT(1, control_children(path));

@@ -3,11 +3,11 @@
 //     node order-service.mjs USER ITEM
 //
 // Tries for 3 seconds to get the user's lock, and says "order in progress" if somebody else has it.
-// The servers come from ZOOLOCK_HOSTS, the directory of orders from ORDERS_DIR.
+// That is no answer to an outage, which is told apart. The servers come from ZOOLOCK_HOSTS, the directory of orders from ORDERS_DIR.
 
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { connect, LockTimeoutError } from 'zoolock'
+import { connect, LockTimeoutError, UnavailableError } from 'zoolock'
 
 const PATIENCE_MS = 3000
 
@@ -22,7 +22,10 @@ class OrderService {
     this.#directory = directory
   }
 
-  /** Places an order; its fencing token. Rejects OrderInProgressError, or LockLostError. */
+  /**
+   * Places an order; its fencing token. Rejects OrderInProgressError, UnavailableError, or
+   * LockLostError.
+   */
   async place(user, item) {
     const mutex = this.#session.mutex(`/locks/order/${user}`)
     try {
@@ -30,8 +33,9 @@ class OrderService {
         this.#store(user, item, held)
       )
     } catch (error) {
-      if (error instanceof LockTimeoutError) throw new OrderInProgressError(user, { cause: error })
-      throw error
+      if (!(error instanceof LockTimeoutError)) throw error
+      if (error.cause instanceof UnavailableError) throw error.cause
+      throw new OrderInProgressError(user, { cause: error })
     }
   }
 
@@ -61,16 +65,26 @@ async function readOrders(file) {
   }
 }
 
-const [user, item] = process.argv.slice(2)
-const session = await connect()
+async function main(user, item) {
+  const session = await connect()
+  try {
+    const orders = new OrderService(session, process.env.ORDERS_DIR ?? 'orders')
+    console.log(`order placed, token ${await orders.place(user, item)}`)
+  } finally {
+    await session.close()
+  }
+}
+
+const args = process.argv.slice(2)
+if (args.length !== 2) {
+  console.error('usage: order-service.mjs USER ITEM')
+  process.exit(2)
+}
 try {
-  const orders = new OrderService(session, process.env.ORDERS_DIR ?? 'orders')
-  const token = await orders.place(user, item)
-  console.log(`order placed, token ${token}`)
+  await main(...args)
 } catch (error) {
-  if (!(error instanceof OrderInProgressError)) throw error
-  console.log('order in progress')
   process.exitCode = 1
-} finally {
-  await session.close()
+  if (error instanceof OrderInProgressError) console.log('order in progress')
+  else if (error instanceof UnavailableError) console.error(error.message)
+  else throw error
 }

@@ -33,6 +33,8 @@ const CALL_OPTIONS = { timeoutMs: number, ...TRY_OPTIONS }
 const EXPONENTIAL = record({ baseMs: required(number), maxMs: required(number), retries: count })
 const FIXED = record({ delayMs: required(number), retries: count })
 
+// `operation`, which errors name, may be an object of operation and path.
+
 /** Checks and converts; an option that is `undefined` or `null` is left out. */
 function options(operation, given, known) {
   if (given === undefined || given === null) return {}
@@ -47,8 +49,8 @@ function callOptions(operation, given, takesOwner) {
   return owned(operation, options(operation, given, CALL_OPTIONS), takesOwner)
 }
 
-function tryOptions(given, takesOwner) {
-  return owned('tryLock', options('tryLock', given, TRY_OPTIONS), takesOwner)
+function tryOptions(operation, given, takesOwner) {
+  return owned(operation, options(operation, given, TRY_OPTIONS), takesOwner)
 }
 
 function owned(operation, converted, takesOwner) {

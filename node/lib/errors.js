@@ -79,7 +79,13 @@ function fromFailure(failure) {
   const path = failure.path ?? undefined
   const reason = failure.message.replace(/^[a-z_]+(?=:)/, (name) => ARGUMENTS[name] ?? name)
   const about = path === undefined ? operation : `${operation} ${path}`
-  return new byKind[failure.kind](`${about}: ${reason}`, { operation, path })
+  return new byKind[failure.kind](`${about}: ${reason}`, { operation, path, cause: causeOf(failure) })
+}
+
+/** Our own error, or what a lower layer said. */
+function causeOf({ cause, source }) {
+  if (cause) return fromFailure(cause)
+  return source ? new Error(source) : undefined
 }
 
 /** Throws if it is a native failure. */
@@ -88,8 +94,11 @@ function unwrap(outcome) {
   return outcome
 }
 
-function invalidArgument(operation, argument, problem) {
-  return new byKind.INVALID_ARGUMENT(`${operation}: ${argument}: ${problem}`, { operation })
+/** `about` is the operation, or the operation and the path that it was called for. */
+function invalidArgument(about, argument, problem) {
+  const { operation, path } = typeof about === 'string' ? { operation: about } : about
+  const where = path === undefined ? operation : `${operation} ${path}`
+  return new byKind.INVALID_ARGUMENT(`${where}: ${argument}: ${problem}`, { operation, path })
 }
 
 module.exports = { ZoolockError, ...classes, fromFailure, unwrap, invalidArgument }

@@ -3,6 +3,7 @@
 require('./dispose.js')
 const { call, listen } = require('./calls.js')
 const { fromFailure } = require('./errors.js')
+const { describe, inspected } = require('./inspect.js')
 const { checkKey } = require('./internal.js')
 
 /** A lock that was granted. Released in the background when it is garbage-collected (R10). */
@@ -54,6 +55,11 @@ class Guard {
     return await call((calls, number) => this.#native.release(calls, number), () => undefined)
   }
 
+  [inspected](depth, options, inspect) {
+    const { state, path, nodePath, fencingToken } = this
+    return describe(this, { state, path, nodePath, fencingToken }, depth, options, inspect)
+  }
+
   async [Symbol.asyncDispose]() {
     if (this.state !== 'released') await this.release()
   }
@@ -70,7 +76,7 @@ class Guard {
 }
 
 function lostError(native) {
-  const failure = native.ensureHeld()
+  const failure = native.lostBecause()
   return failure ? fromFailure(failure) : undefined
 }
 

@@ -4,6 +4,7 @@ const { callOptions, tryOptions, callback } = require('./arguments.js')
 const { abortableCall, call } = require('./calls.js')
 const { currentOwner, enter } = require('./context.js')
 const { Guard } = require('./guard.js')
+const { describe, inspected } = require('./inspect.js')
 const { checkKey, key } = require('./internal.js')
 
 /** What all locks have. Without `reentrant` there are no owners. */
@@ -27,11 +28,13 @@ class Lock {
   }
 
   async lock(options) {
-    return await this.#lock(callOptions('lock', options, this.#reentrant), currentOwner())
+    const converted = callOptions(this.#call('lock'), options, this.#reentrant)
+    return await this.#lock(converted, currentOwner())
   }
 
   async tryLock(options) {
-    const { signal, owner = currentOwner() } = tryOptions(options, this.#reentrant)
+    const converted = tryOptions(this.#call('tryLock'), options, this.#reentrant)
+    const { signal, owner = currentOwner() } = converted
     return await this.#acquire(
       (calls, number) => this.#native.tryLock(calls, number, this.#reentrant ? owner : undefined),
       signal
@@ -40,8 +43,9 @@ class Lock {
 
   async withLock(...args) {
     const [given, fn] = args.length > 1 ? args : [undefined, args[0]]
-    const options = callOptions('withLock', given, this.#reentrant)
-    callback('withLock', 'fn', fn)
+    const about = this.#call('withLock')
+    const options = callOptions(about, given, this.#reentrant)
+    callback(about, 'fn', fn)
     if (!this.#reentrant) return await use(await this.#lock(options), fn)
     const { owner, run } = enter(options.owner)
     return await use(await this.#lock(options, owner), (held) => run(() => fn(held)))
@@ -52,6 +56,15 @@ class Lock {
       (calls, number) => this.#native.contenders(calls, number),
       (event) => event.contenders
     )
+  }
+
+  [inspected](depth, options, inspect) {
+    return describe(this, { path: this.path }, depth, options, inspect)
+  }
+
+  /** A call of this object, as errors name it. */
+  #call(operation) {
+    return { operation, path: this.#path }
   }
 
   async #lock({ timeoutMs, signal, owner }, otherwise) {
@@ -137,6 +150,10 @@ class RwLock {
 
   async contenders() {
     return await this.#read.contenders()
+  }
+
+  [inspected](depth, options, inspect) {
+    return describe(this, { path: this.path }, depth, options, inspect)
   }
 }
 

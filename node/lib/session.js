@@ -6,6 +6,7 @@ const native = require('../native.js')
 const { lockOptions, number, sessionOptions, string } = require('./arguments.js')
 const { call, listen } = require('./calls.js')
 const { unwrap } = require('./errors.js')
+const { describe, inspected } = require('./inspect.js')
 const { checkKey, key } = require('./internal.js')
 const { Mutex, ReentrantMutex, RwLock } = require('./lock.js')
 
@@ -58,6 +59,11 @@ class Session extends EventEmitter {
 
   async [Symbol.asyncDispose]() {
     await this.close()
+  }
+
+  [inspected](depth, options, inspect) {
+    const { state, sessionId, negotiatedTimeoutMs } = this
+    return describe(this, { state, sessionId, negotiatedTimeoutMs }, depth, options, inspect)
   }
 
   #make(operation, path, options) {

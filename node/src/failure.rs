@@ -1,5 +1,7 @@
 //! An error of the core on its way to a JavaScript error class.
 
+use std::error::Error as _;
+
 use napi_derive::napi;
 
 /// A failed call. `kind` is the core's name for it in capitals, from which the class is chosen.
@@ -36,6 +38,18 @@ impl Failure {
     #[napi(getter)]
     pub fn message(&self) -> &str {
         self.0.message()
+    }
+
+    /// The failure that caused it.
+    #[napi(getter)]
+    pub fn cause(&self) -> Option<Failure> {
+        self.0.cause().cloned().map(Failure)
+    }
+
+    /// What a lower layer said, or `cause` in one line.
+    #[napi(getter)]
+    pub fn source(&self) -> Option<String> {
+        self.0.source().map(ToString::to_string)
     }
 }
 

@@ -48,6 +48,13 @@ impl GuardHandle {
         self.0.ensure_held().err().map(Failure::from)
     }
 
+    /// Why the section that it protects has to end, or nothing. Nobody has called for that.
+    #[napi]
+    pub fn lost_because(&self) -> Option<Failure> {
+        let why = self.0.ensure_held().err()?;
+        Some(why.with_operation("hold").into())
+    }
+
     /// Brings one event with the number `guard` when the lock is lost (R4).
     #[napi]
     pub fn watch_lost(&self, calls: &Calls, guard: i64) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,14 +12,26 @@ import { startEnsemble } from './support/ensemble.mjs'
 const ensemble = await startEnsemble()
 const session = await ensemble.connect()
 
-/** Runs an example; what it printed, without the line's end. */
-async function example(name, args, env) {
+/** Runs an example: what it printed, and its status. */
+async function run(name, args, env) {
   const file = fileURLToPath(new URL(`../examples/${name}`, import.meta.url))
   const child = spawn(process.execPath, [file, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ZOOLOCK_HOSTS: ensemble.hosts, ...env }
   })
-  return (await text(child.stdout)).trim()
+  const [out, err, [status]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit')
+  ])
+  return { out, err, status }
+}
+
+/** Runs an example; what it printed, without the line's end. */
+async function example(name, args, env) {
+  const { out, err } = await run(name, args, env)
+  assert.equal(err, '')
+  return out.trim()
 }
 
 test('the example of testing for a lost lock', async () => {
@@ -69,4 +82,28 @@ test('the scheduled job is done once, and skipped while another instance is at i
     const line = await example('scheduled-job.mjs', ['tuesday'], impatient)
     assert.equal(line, 'skipped: another instance is at it')
   })
+})
+
+test('an outage is not taken for the lock of somebody else', async (t) => {
+  const directory = await temporary(t)
+  // Nothing listens there.
+  const env = { ZOOLOCK_HOSTS: '127.0.0.1:1', ORDERS_DIR: directory, JOBS_DIR: directory }
+  const outages = await Promise.all([
+    run('order-service.mjs', ['ann', 'tea'], env),
+    run('scheduled-job.mjs', ['friday'], env)
+  ])
+  for (const { out, err, status } of outages) {
+    assert.deepEqual({ out, status }, { out: '', status: 1 })
+    assert.match(err, /^connect: no server/)
+  }
+})
+
+test('wrong arguments are answered by the usage', async () => {
+  for (const name of ['order-service.mjs', 'scheduled-job.mjs']) {
+    for (const args of [[], ['one', 'two', 'three']]) {
+      const { out, err, status } = await run(name, args, {})
+      assert.deepEqual({ out, status }, { out: '', status: 2 })
+      assert.ok(err.startsWith(`usage: ${name} `), err)
+    }
+  }
 })

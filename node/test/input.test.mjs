@@ -7,11 +7,13 @@ const ensemble = await startEnsemble()
 const session = await ensemble.connect()
 const { hosts } = ensemble
 
-const naming = (argument, operation) => (error) => {
+const naming = (argument, operation, path) => (error) => {
   assert.ok(error instanceof InvalidArgumentError, String(error))
   assert.ok(error instanceof Error)
   assert.equal(error.code, 'ERR_ZOOLOCK_INVALID_ARGUMENT')
   assert.equal(error.operation, operation)
+  assert.equal(error.path, path)
+  if (path !== undefined) assert.ok(error.message.startsWith(`${operation} ${path}: `))
   assert.ok(error.message.includes(argument), error.message)
   return true
 }
@@ -62,7 +64,10 @@ const badConnects = [
   ['backoff.fixed.delayMs', [hosts, { backoff: { fixed: { delayMs: -1 } } }]],
   ['backoff.fixed.retries', [hosts, { backoff: { fixed: { delayMs: 1, retries: -1 } } }]],
   ['backoff.exponential.maxMs', [hosts, { backoff: { exponential: { baseMs: 1 } } }]],
-  ['backoff', [hosts, { backoff: { exponential: { baseMs: 2, maxMs: 1 } } }]],
+  [
+    'backoff: the first pause must be more than 0, and at most the longest',
+    [hosts, { backoff: { exponential: { baseMs: 2, maxMs: 1 } } }]
+  ],
   ['leaseConfirmation', [hosts, { leaseConfirmation: 'ping' }]]
 ]
 
@@ -131,12 +136,12 @@ test('R20 bad options of calls reject InvalidArgumentError, and nothing is sent'
         await assert.rejects(made, (error) => {
           // What a number of milliseconds means is judged where all languages' calls are.
           const where = operation === 'withLock' && error.operation === 'lock' ? 'lock' : operation
-          return naming(argument, where)(error)
+          return naming(argument, where, path)(error)
         })
       }
     }
   }
-  await assert.rejects(session.mutex(path).lock({ owner: new Owner() }), naming('owner', 'lock'))
+  await assert.rejects(session.mutex(path).lock({ owner: new Owner() }), naming('owner', 'lock', path))
   await assert.rejects(session.close('soon'), naming('timeoutMs', 'close'))
   await assert.rejects(session.close(NaN), naming('timeoutMs', 'close'))
   assert.equal(session.state, 'connected')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { LockLostError } from 'zoolock'
+import { LockLostError, UnavailableError } from 'zoolock'
 import { eventually, newPath, startEnsemble } from './support/ensemble.mjs'
 
 const ensemble = await startEnsemble()
@@ -30,6 +30,7 @@ test('R04 a frozen link loses the lock: the signal aborts with LockLostError', a
   assert.ok(signal.reason instanceof LockLostError)
   assert.equal(signal.reason.code, 'ERR_ZOOLOCK_LOCK_LOST')
   assert.equal(signal.reason.path, path)
+  assert.equal(signal.reason.message, `hold ${path}: the lock was lost`)
   assert.throws(() => held.ensureHeld(), LockLostError)
 
   await ensemble.command('heal', 'client', 'all')
@@ -142,4 +143,26 @@ test('R06 calls with a time-out end in time though no server answers', async () 
     await ensemble.command('heal', 'client', 'all')
   }
   await eventually('no contender is left', async () => (await ensemble.children(path)).length === 0)
+})
+
+test('R06 a time-out in an outage is told from one because of another holder', async () => {
+  const session = await ensemble.connect({ exclusive: true })
+  const mutex = session.mutex(newPath())
+  await mutex.withLock(() =>
+    assert.rejects(mutex.lock({ timeoutMs: 200 }), (error) => {
+      assert.equal(error.code, 'ERR_ZOOLOCK_TIMEOUT')
+      return !Object.hasOwn(error, 'cause')
+    })
+  )
+  await ensemble.command('freeze', 'client', 'all')
+  try {
+    await eventually('suspended', () => session.state === 'suspended')
+    await assert.rejects(mutex.lock({ timeoutMs: 300 }), (error) => {
+      assert.equal(error.code, 'ERR_ZOOLOCK_TIMEOUT')
+      assert.ok(error.cause instanceof UnavailableError)
+      return true
+    })
+  } finally {
+    await ensemble.command('heal', 'client', 'all')
+  }
 })

@@ -29,6 +29,17 @@ test('every kind of error has its class, under ZoolockError', () => {
   }
 })
 
+test('what caused a failure is the cause of its error', () => {
+  const { fromFailure } = require('../lib/errors.js')
+  const down = { kind: 'UNAVAILABLE', operation: 'connect', message: 'no server', source: 'refused' }
+  const late = { kind: 'TIMEOUT', operation: 'lock', path: '/a', message: 'late', source: 'x', cause: down }
+  const error = fromFailure(late)
+  assert.ok(error instanceof zoolock.LockTimeoutError)
+  assert.ok(error.cause instanceof zoolock.UnavailableError)
+  assert.equal(error.cause.cause.message, 'refused')
+  assert.equal(Object.hasOwn(fromFailure({ kind: 'CLOSED', operation: 'lock', message: 'it is' }), 'cause'), false)
+})
+
 test('objects that are granted or opened cannot be made', () => {
   const made = ['Session', 'Mutex', 'ReentrantMutex', 'RwLock', 'RwLockSide', 'Guard', 'TestServer']
   for (const name of made) {

@@ -3,6 +3,7 @@
     python order_service.py USER ITEM
 
 Tries for 3 seconds to get the user's lock, and says "order in progress" if somebody else has it.
+That is no answer to an outage, which is told apart.
 The servers come from ZOOLOCK_HOSTS, the database from ORDERS_DB.
 """
 
@@ -36,14 +37,17 @@ class OrderService:
     def place(self, user: str, item: str) -> int:
         """Place an order, and return its fencing token.
 
-        Raises `OrderInProgress`, or `zoolock.LockLost` if the lock was lost on the way.
+        Raises `OrderInProgress`, `zoolock.Unavailable`, or `zoolock.LockLost` if the lock was lost
+        on the way.
         """
         lock = self._session.mutex(f"/locks/order/{user}")
         try:
             with lock.hold(timeout=PATIENCE) as held:
                 self._store(user, item, held.fencing_token)
                 return held.fencing_token
-        except zoolock.LockTimeout:
+        except zoolock.LockTimeout as timeout:
+            if isinstance(timeout.__cause__, zoolock.Unavailable):
+                raise timeout.__cause__ from None
             raise OrderInProgress(user) from None
 
     def _store(self, user: str, item: str, token: int) -> None:
@@ -61,15 +65,21 @@ class OrderService:
 
 def main(user: str, item: str) -> int:
     database = sqlite3.connect(os.environ.get("ORDERS_DB", "orders.db"))
-    with zoolock.connect() as session:
-        try:
+    try:
+        with zoolock.connect() as session:
             token = OrderService(session, database).place(user, item)
-        except OrderInProgress:
-            print("order in progress")
-            return 1
+    except OrderInProgress:
+        print("order in progress")
+        return 1
+    except zoolock.Unavailable as outage:
+        print(outage, file=sys.stderr)
+        return 1
     print(f"order placed, token {token}")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:3]))
+    if len(sys.argv) != 3:
+        print("usage: order_service.py USER ITEM", file=sys.stderr)
+        sys.exit(2)
+    sys.exit(main(*sys.argv[1:]))

@@ -2,9 +2,9 @@
 
     python scheduled_job.py BATCH
 
-Waits 10 seconds (or JOB_PATIENCE) for the lock, else skips the round. The servers come from
-ZOOLOCK_HOSTS, the database from JOBS_DB. A batch is done once, whoever comes when: its key is
-unique in the table.
+Waits 10 seconds (or JOB_PATIENCE) for the lock, else skips the round; that ZooKeeper cannot be
+reached is a failure. The servers come from ZOOLOCK_HOSTS, the database from JOBS_DB. A batch is
+done once, whoever comes when: its key is unique in the table.
 """
 
 from __future__ import annotations
@@ -39,14 +39,27 @@ def run(batch: str, database: sqlite3.Connection, held: zoolock.Guard) -> bool:
 def main(batch: str) -> int:
     patience = float(os.environ.get("JOB_PATIENCE", "10"))
     database = sqlite3.connect(os.environ.get("JOBS_DB", "jobs.db"))
-    with zoolock.connect() as session:
-        try:
-            with session.mutex("/locks/job/nightly").hold(timeout=patience) as held:
-                print("done" if run(batch, database, held) else "was done before")
-        except zoolock.LockTimeout:
-            print("skipped: another instance is at it")
+    try:
+        with (
+            zoolock.connect() as session,
+            session.mutex("/locks/job/nightly").hold(timeout=patience) as held,
+        ):
+            did = run(batch, database, held)
+    except zoolock.LockTimeout as timeout:
+        if isinstance(timeout.__cause__, zoolock.Unavailable):
+            print(timeout.__cause__, file=sys.stderr)
+            return 1
+        print("skipped: another instance is at it")
+        return 0
+    except zoolock.Unavailable as outage:
+        print(outage, file=sys.stderr)
+        return 1
+    print("done" if did else "was done before")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:2]))
+    if len(sys.argv) != 2:
+        print("usage: scheduled_job.py BATCH", file=sys.stderr)
+        sys.exit(2)
+    sys.exit(main(*sys.argv[1:]))

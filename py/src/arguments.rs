@@ -33,24 +33,45 @@ pub(crate) fn seconds(
     binding::seconds(operation, argument, number(argument, value)?).or_raise(value.py())
 }
 
-/// A time-out for which `None` is for ever and zero a try.
-pub(crate) fn timeout(operation: &'static str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Wait> {
-    match value {
-        None => Ok(Wait::Forever),
-        Some(value) => Wait::from_duration(operation, seconds(operation, "timeout", value)?)
-            .or_raise(value.py()),
-    }
+/// How long at most a call about the lock on `path` lasts; `None` is for ever.
+pub(crate) fn limit(
+    operation: &'static str,
+    path: &str,
+    value: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<Duration>> {
+    value
+        .map(|value| {
+            binding::seconds(operation, "timeout", number("timeout", value)?)
+                .map_err(|error| error.with_path(path))
+                .or_raise(value.py())
+        })
+        .transpose()
 }
 
-/// The two arguments of `threading.Lock.acquire`.
+/// A time-out for which `None` is for ever and zero a try.
+pub(crate) fn timeout(
+    operation: &'static str,
+    path: &str,
+    value: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Wait> {
+    let (Some(value), Some(limit)) = (value, limit(operation, path, value)?) else {
+        return Ok(Wait::Forever);
+    };
+    Wait::from_duration(operation, limit).or_raise(value.py())
+}
+
+/// The two arguments of `threading.Lock.acquire` of the lock on `path`.
 pub(crate) fn acquire_wait(
     py: Python<'_>,
+    path: &str,
     blocking: Option<&Bound<'_, PyAny>>,
     timeout: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Wait> {
     let blocking = blocking.map_or(Ok(true), Bound::is_truthy)?;
     let seconds = timeout.map_or(Ok(-1.0), |value| number("timeout", value))?;
-    let wait = Wait::from_seconds("acquire", seconds).or_raise(py)?;
+    let wait = Wait::from_seconds("acquire", seconds)
+        .map_err(|error| error.with_path(path))
+        .or_raise(py)?;
     match (blocking, wait) {
         (true, wait) => Ok(wait),
         (false, Wait::Forever) => Ok(Wait::Try),
@@ -58,7 +79,8 @@ pub(crate) fn acquire_wait(
             "acquire",
             "timeout",
             "cannot be given for a call that does not block",
-        ))
+        )
+        .with_path(path))
         .or_raise(py),
     }
 }

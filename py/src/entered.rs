@@ -34,8 +34,12 @@ impl Entered {
             Some(guard) => guard.get().leave_block(py, raised),
             None => Err(to_python(
                 py,
-                &Error::new(ErrorKind::NotHeld, "release", "this thread is in no block")
-                    .with_path(path),
+                &Error::new(
+                    ErrorKind::NotHeld,
+                    "release",
+                    "the calling thread has entered no `with` block of this lock",
+                )
+                .with_path(path),
             )),
         }
     }

@@ -91,6 +91,12 @@ impl Guard {
         self.guard.state().name()
     }
 
+    /// The lock path, without the session's chroot.
+    #[getter]
+    fn path(&self) -> &str {
+        self.guard.path()
+    }
+
     /// The contender's node, without the session's chroot.
     #[getter]
     fn node_path(&self) -> &str {
@@ -118,9 +124,7 @@ impl Guard {
     /// True if it is lost; False at the time-out, or if it was released. Ctrl-C interrupts it.
     #[pyo3(signature = (timeout = None))]
     fn wait_lost(&self, py: Python<'_>, timeout: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
-        let limit = timeout
-            .map(|timeout| arguments::seconds("wait_lost", "timeout", timeout))
-            .transpose()?;
+        let limit = arguments::limit("wait_lost", self.guard.path(), timeout)?;
         wait::for_loss(py, &self.guard, limit)
     }
 

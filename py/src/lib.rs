@@ -17,7 +17,6 @@ mod lock;
 mod locks;
 mod logging;
 mod options;
-mod owner;
 mod pickling;
 mod releasing;
 mod session;
@@ -42,8 +41,6 @@ mod _native {
     use super::lock::Lock;
     #[pymodule_export]
     use super::locks::{Mutex, ReentrantMutex, RwLock, RwLockSide};
-    #[pymodule_export]
-    use super::owner::Owner;
     #[pymodule_export]
     use super::session::{Session, connect};
     #[pymodule_export]

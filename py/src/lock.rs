@@ -144,11 +144,15 @@ impl Lock {
 
     /// Wait for the lock and return its `Guard`.
     ///
+    /// Keep the guard: the lock is released when nothing refers to it any more, so that a call whose
+    /// result is not assigned gives the lock up at once. A `with` block needs no name for it.
+    ///
     /// `timeout` is in seconds: `None` waits for ever, through outages and session changes; 0 does
     /// not wait for a holder. `cancel` is a `Cancel`, to end the wait from another thread.
     ///
-    /// Raises `LockTimeout`, `Cancelled`, `Closed`, `NoAuth`, `SequenceExhausted`; of re-entrant
-    /// and read-write locks also `LockLost` (the caller holds it already, and lost it) and
+    /// Raises `LockTimeout` (whose `__cause__` is an `Unavailable` if no server could be reached in
+    /// that time), `Cancelled`, `Closed`, `NoAuth`, `SequenceExhausted`; of re-entrant and
+    /// read-write locks also `LockLost` (the caller holds it already, and lost it) and
     /// `WouldDeadlock` (the holder of only a read lock asks for the write lock).
     #[pyo3(signature = (timeout = None, cancel = None))]
     fn lock(
@@ -156,11 +160,14 @@ impl Lock {
         timeout: Option<&Bound<'_, PyAny>>,
         cancel: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Guard> {
-        let wait = arguments::timeout("lock", timeout)?;
+        let wait = arguments::timeout("lock", slf.get().path(), timeout)?;
         Lock::take(slf, wait, arguments::cancel(cancel)?.as_ref(), false)
     }
 
     /// Take the lock if nobody who excludes it is before us; `None` if somebody is.
+    ///
+    /// Keep the guard, as with `lock()`: `if guard := lock.try_lock():` holds the lock,
+    /// `if lock.try_lock():` gives it up at once.
     ///
     /// Does not wait for a holder: it takes the round trips that it needs, bounded by the
     /// session's `connect_timeout`. Raises as `lock()`, and `Unavailable`.
@@ -179,7 +186,7 @@ impl Lock {
         timeout: Option<&Bound<'_, PyAny>>,
         cancel: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Hold> {
-        let wait = arguments::timeout("hold", timeout)?;
+        let wait = arguments::timeout("hold", slf.get().path(), timeout)?;
         Ok(Hold::new(
             slf.clone().unbind(),
             wait,
@@ -202,7 +209,7 @@ impl Lock {
         blocking: Option<&Bound<'_, PyAny>>,
         timeout: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
-        let wait = arguments::acquire_wait(py, blocking, timeout)?;
+        let wait = arguments::acquire_wait(py, self.path(), blocking, timeout)?;
         match self.attempt(py, wait, None)? {
             Ok(granted) => Ok(granted.is_some()),
             Err(error) if error.kind() == ErrorKind::Timeout => Ok(false),

@@ -90,26 +90,26 @@ pub(crate) type BackoffArgument<'py> = (
 );
 
 fn backoff(py: Python<'_>, (first, max, retries): BackoffArgument<'_>) -> PyResult<Backoff> {
-    let pause = |value| seconds("connect", "backoff", value);
+    let pause = |part: &str, value| seconds("connect", &format!("backoff.{part}"), value);
     let retries = retries
         .map(|value| match value.extract::<i64>() {
             Ok(number) => u32::try_from(number)
                 .map_err(|_| {
-                    let problem = "retries must be 0 to 4294967295";
-                    Error::invalid_argument("connect", "backoff", problem)
+                    let problem = "must be 0 to 4294967295";
+                    Error::invalid_argument("connect", "backoff.retries", problem)
                 })
                 .or_raise(py),
-            Err(_) => Err(wrong_type("backoff: retries", "an int or None", &value)),
+            Err(_) => Err(wrong_type("backoff.retries", "an int or None", &value)),
         })
         .transpose()?;
     Ok(match max {
         Some(max) => Backoff::Exponential {
-            base: pause(&first)?,
-            max: pause(&max)?,
+            base: pause("base", &first)?,
+            max: pause("max", &max)?,
             retries,
         },
         None => Backoff::Fixed {
-            delay: pause(&first)?,
+            delay: pause("delay", &first)?,
             retries,
         },
     })

@@ -42,10 +42,18 @@ BAD_OPTIONS: list[tuple[str, dict[str, Any], type[Exception]]] = [
     ("backoff", {"backoff": 3}, TypeError),
     ("backoff", {"backoff": {"linear": {}}}, zoolock.InvalidArgument),
     ("backoff", {"backoff": {"fixed": {"dely": 1}}}, zoolock.InvalidArgument),
-    ("backoff", {"backoff": {"fixed": {}}}, zoolock.InvalidArgument),
+    (r"backoff\.delay: is missing", {"backoff": {"fixed": {}}}, zoolock.InvalidArgument),
+    (r"backoff\.delay must", {"backoff": {"fixed": {"delay": "x"}}}, TypeError),
+    (r"backoff\.base must", {"backoff": {"exponential": {"base": "x"}}}, TypeError),
+    (r"backoff\.max must", {"backoff": zoolock.ExponentialBackoff(max="x")}, TypeError),  # type: ignore[arg-type]
+    (r"backoff\.retries must", {"backoff": {"fixed": {"delay": 1, "retries": "x"}}}, TypeError),
     ("backoff", {"backoff": {"fixed": 3}}, TypeError),
-    ("backoff", {"backoff": zoolock.FixedBackoff(delay=-1)}, zoolock.InvalidArgument),
-    ("backoff", {"backoff": zoolock.FixedBackoff(1, retries=-1)}, zoolock.InvalidArgument),
+    (r"backoff\.delay", {"backoff": zoolock.FixedBackoff(delay=-1)}, zoolock.InvalidArgument),
+    (
+        r"backoff\.retries",
+        {"backoff": zoolock.FixedBackoff(1, retries=-1)},
+        zoolock.InvalidArgument,
+    ),
     ("backoff", {"backoff": zoolock.ExponentialBackoff(base=0)}, zoolock.InvalidArgument),
     ("backoff", {"backoff": zoolock.ExponentialBackoff(2, 1)}, zoolock.InvalidArgument),
     ("lease_confirmation", {"lease_confirmation": "ping"}, zoolock.InvalidArgument),
@@ -108,6 +116,7 @@ def test_r20_bad_paths(session: zoolock.Session, kind: str, path: str) -> None:
     with pytest.raises(zoolock.InvalidArgument, match="path") as raised:
         getattr(session, kind)(path)
     assert raised.value.operation == kind
+    assert raised.value.args[0].startswith(('path: "', "path: is not valid Unicode"))
 
 
 BAD_LOCK_OPTIONS: list[tuple[str, dict[str, Any], type[Exception]]] = [
@@ -164,8 +173,12 @@ def test_r20_bad_timeouts(
     if timeout != -1:  # for ever, there
         calls.append(lambda: lock.acquire(timeout=timeout))
     for call in calls:
-        with pytest.raises(zoolock.InvalidArgument, match="timeout"):
+        with pytest.raises(zoolock.InvalidArgument, match="timeout") as raised:
             call()
+        assert raised.value.path == (None if raised.value.operation == "close" else path)
+    with pytest.raises(zoolock.InvalidArgument, match="timeout") as raised:
+        lock.acquire(blocking=False, timeout=1)
+    assert raised.value.path == path
     assert session.state == "connected"
     assert "create2" not in ensemble.tell("counts")["counts"]
 
@@ -184,7 +197,8 @@ def test_r20_timeouts_and_callbacks_of_a_wrong_type(session: zoolock.Session, pa
     with lock as held:
         with pytest.raises(TypeError, match="callback"):
             held.on_lost(None)
-        with pytest.raises(zoolock.InvalidArgument, match="timeout"):
+        with pytest.raises(zoolock.InvalidArgument, match="timeout") as raised:
             held.wait_lost(-1)
+        assert raised.value.path == path
         with pytest.raises(TypeError, match="timeout"):
             held.wait_lost("3")

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import pytest
+from children import eventually
+from ensemble import Ensemble
 
 import zoolock
 
@@ -45,3 +53,41 @@ def test_the_scheduled_job(session: zoolock.Session, hosts: str, tmp_path: Path)
         skipped = run("scheduled_job.py", "friday", JOB_PATIENCE="0.3", **environment)
     assert skipped.stdout == "skipped: another instance is at it\n", skipped.stderr
     assert skipped.returncode == 0
+
+
+def test_an_outage_is_not_taken_for_somebody_elses_lock(tmp_path: Path) -> None:
+    environment = {
+        "ZOOLOCK_HOSTS": "127.0.0.1:1",  # nothing listens there
+        "ORDERS_DB": str(tmp_path / "orders.db"),
+        "JOBS_DB": str(tmp_path / "jobs.db"),
+    }
+    calls = [("order_service.py", "ann", "tea"), ("scheduled_job.py", "friday")]
+    # At once, since each takes as long as a connect may.
+    with ThreadPoolExecutor() as threads:
+        for outage in threads.map(lambda call: run(*call, **environment), calls):
+            assert (outage.stdout, outage.returncode) == ("", 1)
+            assert outage.stderr.startswith("connect: no server")
+
+
+def test_an_outage_during_an_order_is_no_order_in_progress(
+    connect: Callable[..., zoolock.Session], ensemble: Ensemble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(EXAMPLES)
+    example = importlib.import_module("order_service")
+    monkeypatch.setattr(example, "PATIENCE", 0.3)
+    session = connect()
+    orders = example.OrderService(session, sqlite3.connect(":memory:"))
+    with session.mutex("/locks/order/ann"), pytest.raises(example.OrderInProgress):
+        orders.place("ann", "tea")
+    ensemble.tell("freeze client all")
+    eventually(lambda: session.state == "suspended")
+    with pytest.raises(zoolock.Unavailable):
+        orders.place("ann", "tea")
+
+
+@pytest.mark.parametrize("program", ["order_service.py", "scheduled_job.py"])
+def test_wrong_arguments_are_answered_by_the_usage(program: str) -> None:
+    for arguments in ((), ("one", "two", "three")):
+        refused = run(program, *arguments)
+        assert (refused.stdout, refused.returncode) == ("", 2)
+        assert refused.stderr.startswith(f"usage: {program} ")

@@ -217,3 +217,18 @@ def test_r03_a_stopped_holder_finds_the_loss_at_its_first_look(
         assert holder.hear() == "False lost"
         assert holder.hear() == "LockLost"
     holder.end()
+
+
+def test_r06_a_time_out_in_an_outage_is_told_from_one_by_another_holder(
+    connect: Callable[..., zoolock.Session], ensemble: Ensemble, path: str
+) -> None:
+    session = connect()
+    lock = session.mutex(path)
+    with lock, pytest.raises(zoolock.LockTimeout) as busy:
+        session.mutex(path).lock(timeout=0.2)
+    assert busy.value.__cause__ is None
+    ensemble.tell("freeze client all")
+    eventually(lambda: session.state == "suspended")
+    with pytest.raises(zoolock.LockTimeout) as outage:
+        lock.lock(timeout=0.3)
+    assert isinstance(outage.value.__cause__, zoolock.Unavailable)

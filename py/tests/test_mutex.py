@@ -70,8 +70,10 @@ def test_r05_a_released_lock_leaves_no_contender(
 ) -> None:
     with session.mutex(path) as held:
         assert ensemble.children(path) == [held.node_path.rpartition("/")[2]]
+        assert held.path == path
         assert held.held
-        assert held.state == "held"
+        inside: str = held.state
+        assert inside == "held"
     assert ensemble.children(path) == []
     assert held.state == "released"
     assert not held.held

@@ -24,7 +24,8 @@ EXIT = 2.0
 
 def test_connect_is_a_context_manager(hosts: str, path: str) -> None:
     with zoolock.connect(hosts) as session:
-        assert session.state == "connected"
+        inside: str = session.state
+        assert inside == "connected"
         assert session.session_id != 0
         assert session.negotiated_timeout == 15
         with session.mutex(path):

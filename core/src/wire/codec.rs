@@ -7,7 +7,7 @@ use thiserror::Error;
 pub(crate) enum WireError {
     #[error("the message ends in the middle of a value")]
     Truncated,
-    #[error("a message of {len} bytes is over the limit")]
+    #[error("a message of {len} bytes is over the limit; is this a ZooKeeper server?")]
     TooLarge { len: usize },
     #[error("a length is negative ({len})")]
     NegativeLength { len: i32 },

@@ -35,7 +35,6 @@ from zoolock._native import (
     Hold,
     Lock,
     Mutex,
-    Owner,
     ReentrantMutex,
     RwLock,
     RwLockSide,
@@ -43,6 +42,7 @@ from zoolock._native import (
     __version__,
 )
 from zoolock._options import AclEntry, ExponentialBackoff, FixedBackoff, Permission, Tls
+from zoolock._states import GuardState, SessionState
 
 __all__ = [
     "AclEntry",
@@ -55,6 +55,7 @@ __all__ = [
     "ExponentialBackoff",
     "FixedBackoff",
     "Guard",
+    "GuardState",
     "Hold",
     "Internal",
     "InvalidArgument",
@@ -64,7 +65,6 @@ __all__ = [
     "Mutex",
     "NoAuth",
     "NotHeld",
-    "Owner",
     "Permission",
     "ReentrantMutex",
     "RwLock",
@@ -72,6 +72,7 @@ __all__ = [
     "SequenceExhausted",
     "Session",
     "SessionExpired",
+    "SessionState",
     "Tls",
     "Unavailable",
     "Unsupported",
@@ -79,6 +80,11 @@ __all__ = [
     "__version__",
     "connect",
 ]
+
+# Tracebacks and `repr` should not send users to the private modules that things are written in.
+for _public in (globals()[_name] for _name in __all__):
+    if str(getattr(_public, "__module__", "")).startswith("zoolock._"):
+        _public.__module__ = "zoolock"
 
 _logging.install()
 _exit.install()

@@ -18,7 +18,9 @@ class Error(Exception):
     path: str | None
 
     def __init__(self, message: str = "", operation: str = "", path: str | None = None) -> None:
-        super().__init__(message, operation, path)
+        # To an OSError the second and third of several arguments are a text and a file.
+        super().__init__(message)
+        self.args = (message, operation, path)
         self.operation = operation
         self.path = path
 
@@ -44,7 +46,11 @@ class Unavailable(Error, ConnectionError):
 
 
 class LockTimeout(Error, TimeoutError):
-    """The lock was not granted in the time given. Somebody else holds it: give up or try later."""
+    """The lock was not granted in the time given. Give up, or try later.
+
+    Somebody else holds it, or no server could be reached in that time: then `__cause__` is the
+    `Unavailable` error.
+    """
 
     code = "TIMEOUT"
 
@@ -122,11 +128,16 @@ class Source(Exception):
 BY_CODE: dict[str, type[Error]] = {kind.code: kind for kind in Error.__subclasses__()}
 
 
-def make(code: str, message: str, operation: str, path: str | None, source: str | None) -> Error:
+def make(
+    code: str,
+    message: str,
+    operation: str,
+    path: str | None,
+    cause: BaseException | str | None,
+) -> Error:
     """Make the exception for an error of the core, which calls this."""
     error = BY_CODE.get(code, Internal)(message, operation, path)
-    if source is not None:
-        error.__cause__ = Source(source)
+    error.__cause__ = Source(cause) if isinstance(cause, str) else cause
     return error
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, NamedTuple, TypeVar
 
 from zoolock._errors import invalid_argument
@@ -60,9 +60,9 @@ class FixedBackoff:
 class Tls:
     """TLS towards the servers.
 
-    `ca`: file with the trusted authorities, PEM; the platform's if left out. `cert` and `key`: files with
-    the client's certificate chain and private key, PEM. `check_server_name`: whether the server's name
-    is checked against its certificate.
+    `ca`: file with the trusted authorities, PEM; the platform's if left out. `cert` and `key`:
+    files with the client's certificate chain and private key, PEM. `check_server_name`: whether
+    the server's name is checked against its certificate.
     """
 
     ca: str | None = None
@@ -118,11 +118,12 @@ def tls_parts(
 def _from_mapping(kind: type[T], argument: str, given: Mapping[str, Any]) -> T:
     if not isinstance(given, Mapping):
         raise TypeError(f"{argument} must be a mapping, not {type(given).__name__}")
-    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    parts = fields(kind)  # type: ignore[arg-type]
+    known = [part.name for part in parts]
     for name in given:
         if name not in known:
             raise invalid_argument(argument, f"has no part {name!r}, only {', '.join(known)}")
-    try:
-        return kind(**given)
-    except TypeError:
-        raise invalid_argument(argument, f"lacks a part of {', '.join(known)}") from None
+    for part in parts:
+        if part.default is MISSING and part.name not in given:
+            raise invalid_argument(f"{argument}.{part.name}", "is missing")
+    return kind(**given)

@@ -63,7 +63,7 @@ fn setup(arguments: &[String]) -> Result<ExitCode> {
     if class_path {
         println!("{}", found.class_path());
     } else {
-        println!("{}", found.version);
+        println!("ZooKeeper {} is there", found.version);
     }
     Ok(ExitCode::SUCCESS)
 }

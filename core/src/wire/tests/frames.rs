@@ -50,6 +50,16 @@ fn wrong_lengths_are_told_after_the_frames_before_them_and_for_ever() {
 }
 
 #[test]
+fn a_server_of_something_else_is_asked_about() {
+    let mut buffer = FrameBuffer::new(MAX_FRAME);
+    buffer.push(b"HTTP/1.1 400 Bad Request\r\n");
+    assert_eq!(
+        buffer.next().unwrap_err().to_string(),
+        "a message of 1213486160 bytes is over the limit; is this a ZooKeeper server?"
+    );
+}
+
+#[test]
 fn an_announced_length_reserves_nothing() {
     let mut buffer = FrameBuffer::new(MAX_FRAME);
     buffer.push(&i32::try_from(MAX_FRAME).unwrap().to_be_bytes());
