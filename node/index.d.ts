@@ -245,7 +245,10 @@ export class Guard {
   readonly held: boolean
   /** The state at this moment. */
   readonly state: GuardState
-  /** Aborts when the lock is lost (R4), at once if it is; the reason is a `LockLostError`. */
+  /**
+   * Aborts when the lock is lost (R4), at once if it is; the reason is a `LockLostError`. While
+   * somebody listens for that, the guard is not garbage-collected.
+   */
   readonly signal: AbortSignal
   /** Throws `LockLostError` if the lock was lost, `NotHeldError` if it was released. */
   ensureHeld(): void

@@ -5,6 +5,7 @@ const { call, listen } = require('./calls.js')
 const { fromFailure } = require('./errors.js')
 const { describe, inspected } = require('./inspect.js')
 const { checkKey } = require('./internal.js')
+const { keepWhileSignalIsHeard, letGo } = require('./listened.js')
 
 /** A lock that was granted. Released in the background when it is garbage-collected (R10). */
 class Guard {
@@ -52,6 +53,7 @@ class Guard {
   }
 
   async release() {
+    letGo(this)
     return await call((calls, number) => this.#native.release(calls, number), () => undefined)
   }
 
@@ -70,7 +72,9 @@ class Guard {
     this.#abort = abort
     this.#lost = () => {
       if (!abort.signal.aborted) abort.abort(lostError(native))
+      letGo(this)
     }
+    keepWhileSignalIsHeard(this, abort.signal)
     listen(this, this.#lost, (calls, number) => native.watchLost(calls, number))
   }
 }

@@ -8,6 +8,7 @@ const { call, listen } = require('./calls.js')
 const { unwrap } = require('./errors.js')
 const { describe, inspected } = require('./inspect.js')
 const { checkKey, key } = require('./internal.js')
+const { keepWhileEventIsHeard, letGo } = require('./listened.js')
 const { Mutex, ReentrantMutex, RwLock } = require('./lock.js')
 
 /** A handle on a session with an ensemble. */
@@ -20,7 +21,12 @@ class Session extends EventEmitter {
     super()
     this.#native = opened
     // On the next tick, so that a listener that throws disturbs no delivery of other outcomes.
-    this.#tell = ({ state }) => process.nextTick(() => this.emit('state', state))
+    this.#tell = ({ state }) =>
+      process.nextTick(() => {
+        if (state === 'closed') letGo(this)
+        this.emit('state', state)
+      })
+    keepWhileEventIsHeard(this, 'state')
     listen(this, this.#tell, (calls, session) => opened.watchState(calls, session))
   }
 

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { LockLostError, UnavailableError } from 'zoolock'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { connect, LockLostError, UnavailableError } from 'zoolock'
 import { eventually, newPath, startEnsemble } from './support/ensemble.mjs'
 
 const ensemble = await startEnsemble()
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc')
 
 /** Ends a session for good, with the network left well, and waits until its guard has been told. */
 async function lose(session, held) {
@@ -38,6 +44,35 @@ test('R04 a frozen link loses the lock: the signal aborts with LockLostError', a
   await assert.rejects(held.release(), LockLostError)
   assert.equal(told, 1)
   assert.equal(held.state, 'lost')
+})
+
+test('R04 who waits for nothing but a signal, or a state, is told', async () => {
+  const sessions = []
+  const told = []
+  const wait = async (what, event) => {
+    // Not through the ensemble's helper, which keeps its sessions.
+    const session = await connect(ensemble.hosts, { exclusive: true })
+    sessions.push(session.sessionId)
+    const held = await session.mutex(newPath()).lock()
+    await event(session, held)
+    told.push(what)
+  }
+  const waits = [
+    ['once', (session, held) => once(held.signal, 'abort')],
+    ['onabort', (session, held) => new Promise((resolve) => (held.signal.onabort = resolve))],
+    ['timer', (session, held) => sleep(1e8, undefined, { signal: held.signal }).catch(() => {})],
+    ['state', (session) => once(session, 'state')],
+  ]
+  for (const [what, event] of waits) wait(what, event)
+  await eventually('all wait', () => sessions.length === waits.length)
+  for (let round = 0; round < 20; round++) {
+    collectGarbage()
+    await sleep(10)
+  }
+  for (const id of sessions) {
+    await ensemble.command('expire', `0x${BigInt.asUintN(64, id).toString(16)}`)
+  }
+  await eventually('all are told', () => told.length === waits.length)
 })
 
 test('R04 a signal asked for after the loss has aborted', async () => {
