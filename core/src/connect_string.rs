@@ -45,6 +45,10 @@ impl ConnectString {
         if hosts.trim().is_empty() {
             return Err("it names no server".into());
         }
+        if hosts.contains('@') {
+            // What stands before it may be a password: nothing is shown (R19).
+            return Err("a server is host:port; credentials belong into the option `auth`".into());
+        }
         let mut servers: Vec<Server> = Vec::new();
         for (index, part) in hosts.split(',').enumerate() {
             let part = part.trim();
@@ -273,6 +277,10 @@ mod tests {
                 r#"server "a;b": the host has the character ';', which no host name has"#,
             ),
             ("a/x/", r#"chroot "/x/": it ends with '/'"#),
+            (
+                "bob:secret@a:1",
+                "a server is host:port; credentials belong into the option `auth`",
+            ),
             (
                 "zk://user:secret@a:1/b",
                 r#"it begins with "zk://", but a connect string has no scheme: host:port,host:port/chroot"#,
