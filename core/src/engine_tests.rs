@@ -53,6 +53,33 @@ impl Rig {
         rig.engine.probed(now, Probed::Version(Version(3, 9, 5)));
         rig.engine.dialed(now, dial);
         rig.engine.poll_transmit(now).expect("a handshake");
+        rig.accept();
+        let open = Command::Open { handle: rig.handle };
+        rig.engine.commands(now, std::iter::once(open));
+        rig
+    }
+
+    /// The connection breaks, and the session goes on over another one.
+    fn reconnect(&mut self) {
+        self.engine
+            .disconnected(self.now, self.dial, Failure::Other, "reset");
+        while self.engine.poll_action().is_some() {}
+        loop {
+            let next = self.engine.next_timeout(self.now);
+            self.now = self.now.max(next);
+            self.engine.handle_timeout(self.now);
+            if let Some(Action::Dial { dial, .. }) = self.engine.poll_action() {
+                self.dial = dial;
+                break;
+            }
+        }
+        self.engine.dialed(self.now, self.dial);
+        self.engine.poll_transmit(self.now).expect("a handshake");
+        self.accept();
+    }
+
+    /// Session 7 is granted.
+    fn accept(&mut self) {
         let mut answer = Writer::frame();
         answer
             .i32(0)
@@ -60,10 +87,7 @@ impl Rig {
             .i64(7)
             .buffer(&[5; 16])
             .bool(false);
-        rig.engine.received(now, dial, &answer.finish());
-        let open = Command::Open { handle: rig.handle };
-        rig.engine.commands(now, std::iter::once(open));
-        rig
+        self.engine.received(self.now, self.dial, &answer.finish());
     }
 
     fn lock(&mut self, path: &str) -> Pending<Guard> {
@@ -128,6 +152,22 @@ impl Rig {
         self.answer(sent.xid, Code::OK, |body| {
             body.string(path).i64(90).i64(90).i64(0).i64(0);
             body.i32(0).i32(0).i32(0).i64(7).i32(0).i32(0).i64(90);
+        });
+    }
+
+    /// A contender's data, none, and its owner.
+    fn data(&mut self, sent: &Sent, owner: i64) {
+        self.answer(sent.xid, Code::OK, |body| {
+            body.buffer(&[]).i64(80).i64(80).i64(0).i64(0);
+            body.i32(0).i32(0).i32(0).i64(owner).i32(0).i32(0).i64(80);
+        });
+    }
+
+    /// The event of a watch.
+    fn deleted(&mut self, path: &str) {
+        const NOTIFICATION_XID: i32 = -1;
+        self.answer(NOTIFICATION_XID, Code::OK, |body| {
+            body.i32(2).i32(3).string(path);
         });
     }
 
@@ -213,4 +253,55 @@ fn r17_a_session_that_was_refused_is_closed_at_once() {
     rig.engine.close(rig.now);
     assert!(rig.engine.is_finished());
     closing.wait_for(Duration::ZERO).expect("closed").unwrap();
+}
+
+/// The leader's word may be throttled while the listing behind it is not.
+#[test]
+fn r07_a_listing_whose_sync_was_refused_verifies_nothing() {
+    const SYNC: i32 = 9;
+    const GET_DATA: i32 = 4;
+    const REARM_XID: i32 = -8;
+    let mut rig = Rig::connected();
+    let mut call = rig.lock("/a");
+    let sent = rig.transmit();
+    let contender = format!("{}0000000001", sent[0].path);
+    let own = contender.rsplit('/').next().unwrap().to_owned();
+    let other = "_c_00000000-0000-4000-8000-000000000000-lock-0000000000";
+    rig.create(&sent[0], &contender);
+    rig.list(&sent[1], &[other, &own]);
+    let watches = rig.transmit();
+    assert!(
+        watches.iter().all(|sent| sent.op == GET_DATA),
+        "{watches:?}"
+    );
+    let of_other = format!("/chroot/a/{other}");
+    for watch in &watches {
+        rig.data(watch, if watch.path == of_other { 9 } else { 7 });
+    }
+    rig.reconnect();
+    for request in rig.transmit() {
+        if request.xid == REARM_XID {
+            rig.answer(REARM_XID, Code::OK, |_| ());
+        }
+    }
+    rig.deleted(&of_other);
+    let mut asked = rig.transmit();
+    asked.retain(|sent| sent.path == "/chroot/a");
+    assert_eq!(asked[0].op, SYNC, "{asked:?}");
+    rig.refuse(&asked[0], Code::THROTTLED_OP);
+    rig.list(&asked[1], &[&own]);
+    assert!(
+        call.wait_for(Duration::ZERO).is_none(),
+        "granted unverified"
+    );
+    let mut again = rig.transmit();
+    again.retain(|sent| sent.path == "/chroot/a");
+    assert_eq!(again[0].op, SYNC, "{again:?}");
+    let word = again[0].path.clone();
+    rig.answer(again[0].xid, Code::OK, |body| {
+        body.string(&word);
+    });
+    rig.list(&again[1], &[&own]);
+    let granted = call.wait_for(Duration::ZERO).expect("granted").unwrap();
+    std::mem::forget(granted);
 }

@@ -123,7 +123,7 @@ impl Queues {
             path.listings.under_way.push_back(Listing {
                 number,
                 behind,
-                confirmed: behind != Behind::Quorum || broken(Mutant::NoWordBeforeRecovery),
+                confirmed: behind == Behind::Nothing || broken(Mutant::NoWordBeforeRecovery),
                 generation,
                 sent: cx.now,
             });
@@ -135,7 +135,8 @@ impl Queues {
                     let sync = Request::Sync {
                         path: full_path.clone(),
                     };
-                    cx.machine.submit(&sync, Tag::Nothing, LISTING_BYTES);
+                    cx.machine
+                        .submit(&sync, Tag::Word(id, number), LISTING_BYTES);
                 }
                 Behind::Quorum => {
                     let check = MultiOperation::Check {
@@ -144,7 +145,7 @@ impl Queues {
                     };
                     let multi = Request::Multi(vec![check]);
                     cx.machine
-                        .submit(&multi, Tag::Quorum(id, number), LISTING_BYTES);
+                        .submit(&multi, Tag::Word(id, number), LISTING_BYTES);
                 }
             }
             let list = Request::GetChildren2 { path: full_path };
@@ -152,8 +153,9 @@ impl Queues {
         }
     }
 
-    /// Whether the check succeeded is all the same: that it was decided is what counts.
-    pub(super) fn quorum_answered(&mut self, id: PathId, number: u64, outcome: &Outcome) {
+    /// Whether a check succeeded is all the same: that it was decided is what counts. A server that
+    /// throttles may refuse the word and answer the listing behind it.
+    pub(super) fn word_answered(&mut self, id: PathId, number: u64, outcome: &Outcome) {
         let decided = match outcome {
             Outcome::Done(_) => true,
             Outcome::Refused(code) => code.confirmed_by_leader(),
@@ -211,7 +213,8 @@ impl Queues {
             Outcome::Done(_) | Outcome::InDoubt | Outcome::NotSent => return,
         };
         let fresh = listing.generation == generation
-            && (listing.behind != Behind::Nothing || path.listings.created == Some(generation));
+            && ((listing.behind != Behind::Nothing && listing.confirmed)
+                || path.listings.created == Some(generation));
         path.listings.answered = path.listings.answered.max(number);
         if fresh {
             path.listings.verified = Some(generation);
@@ -219,8 +222,8 @@ impl Queues {
         // It was answered on the connection that it was sent on, so what it is behind holds, whatever
         // became of the lease meanwhile.
         let recovering = listing.behind == Behind::Quorum;
-        if recovering && !listing.confirmed {
-            self.want_new_listing(id, Behind::Quorum);
+        if !listing.confirmed {
+            self.want_new_listing(id, listing.behind);
         }
         let asked = (recovering && listing.confirmed).then_some(listing.sent);
         self.take_listing(cx, id, &names, asked);

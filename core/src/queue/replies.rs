@@ -23,8 +23,8 @@ pub(crate) enum Tag {
     Delete(NodeId),
     Watch(PathId, Position, u64),
     List(PathId, u64),
-    /// What a listing is behind; its answer proves that a quorum was there.
-    Quorum(PathId, u64),
+    /// What a listing is behind: the leader's word, or a quorum's.
+    Word(PathId, u64),
     Parent(PathId, String),
     LostList(u64),
     LostDelete(u64, Uuid),
@@ -44,7 +44,7 @@ impl Queues {
                 self.watched(cx, path, &position, number, &outcome);
             }
             Tag::List(path, number) => self.listed(cx, path, number, outcome),
-            Tag::Quorum(path, number) => self.quorum_answered(path, number, &outcome),
+            Tag::Word(path, number) => self.word_answered(path, number, &outcome),
             Tag::Parent(path, ancestor) => self.parent_made(cx, path, ancestor, &outcome),
             Tag::LostList(lost) => self.lost_listed(cx, lost, &outcome),
             Tag::LostDelete(lost, guid) => self.lost_deleted(lost, guid, &outcome),
