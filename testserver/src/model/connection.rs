@@ -26,7 +26,8 @@ pub(crate) struct Connection {
     pub(crate) input: Vec<u8>,
     pub(crate) session: i64,
     pub(crate) timeout_ms: u32,
-    pub(crate) knows_read_only: bool,
+    /// What the client said of reading only, which old ones do not; such must not be told of it.
+    pub(crate) read_only: Option<bool>,
     pub(crate) ids: Arc<[Id]>,
     /// Requests not yet answered, in their order.
     pub(crate) queue: VecDeque<Waiting>,
@@ -68,7 +69,7 @@ impl Connection {
             input: Vec::new(),
             session: 0,
             timeout_ms: 0,
-            knows_read_only: false,
+            read_only: None,
             ids: Arc::from([Id::new("ip", "127.0.0.1")]),
             queue: VecDeque::new(),
         }

@@ -87,7 +87,10 @@ impl Cluster {
         }
         let role = std::mem::replace(
             &mut self.servers[server].role,
-            Role::Looking { joins_at: None },
+            Role::Looking {
+                since: self.now,
+                joins_at: None,
+            },
         );
         match role {
             Role::Following(following) => self.leave(server, &following),
@@ -141,7 +144,7 @@ impl Cluster {
         let leader = self.reachable_leader();
         let candidates = self.candidates();
         for (index, server) in self.servers.iter_mut().enumerate() {
-            if let Role::Looking { joins_at } = &mut server.role {
+            if let Role::Looking { joins_at, .. } = &mut server.role {
                 if leader.is_some() && candidates.contains(&index) {
                     joins_at.get_or_insert(at);
                 } else {
@@ -206,6 +209,7 @@ impl Cluster {
             next_container_check: now.saturating_add(nanos(self.settings.container_check)),
         };
         here.role = Role::Leading(Box::new(leading));
+        self.end_read_only(leader);
         // Followers take it over with everything else, before anybody is served.
         let survive = self.random.below(undecided.len() + 1);
         for work in undecided.drain(..survive) {
@@ -227,6 +231,7 @@ impl Cluster {
 
     fn link(&mut self, leader: usize, follower: usize, term: u64) {
         let now = self.now;
+        self.end_read_only(follower);
         let database = self.servers[leader].database.clone();
         let here = &mut self.servers[follower];
         here.database = database;

@@ -45,7 +45,10 @@ impl Cluster {
     pub fn start(&mut self, now: u64, server: usize) {
         self.advance(now);
         if !self.servers[server].is_running() {
-            self.servers[server].role = Role::Looking { joins_at: None };
+            self.servers[server].role = Role::Looking {
+                since: self.now,
+                joins_at: None,
+            };
             if self.settings.servers == 1 {
                 self.establish(server, &[], false);
             }

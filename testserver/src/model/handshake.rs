@@ -22,9 +22,12 @@ impl Cluster {
             return self.close(id);
         }
         let timeout_ms = self.settings.negotiate(request.timeout_ms);
-        connection.phase = Phase::Handshaking;
         connection.timeout_ms = timeout_ms;
-        connection.knows_read_only = request.knows_read_only;
+        connection.read_only = request.read_only;
+        if !self.servers[server].is_serving() {
+            return self.read_only_handshake(id, request.read_only == Some(true));
+        }
+        connection.phase = Phase::Handshaking;
         if request.session == 0 {
             self.create_session(id, server, timeout_ms);
         } else {
@@ -101,9 +104,9 @@ impl Cluster {
         if connection.phase != Phase::Handshaking {
             return;
         }
-        let knows_read_only = connection.knows_read_only;
+        let read_only = connection.read_only.map(|_| false);
         if !valid {
-            let refusal = connect::response(0, 0, &[0; PASSWORD], knows_read_only);
+            let refusal = connect::response(0, 0, &[0; PASSWORD], read_only);
             self.send(id, refusal);
             return self.close(id);
         }
@@ -111,7 +114,7 @@ impl Cluster {
         let (session, timeout_ms) = (connection.session, connection.timeout_ms);
         let timeout_ms = i32::try_from(timeout_ms).unwrap_or(i32::MAX);
         let password = self.password(session);
-        let response = connect::response(timeout_ms, session, &password, knows_read_only);
+        let response = connect::response(timeout_ms, session, &password, read_only);
         self.send(id, response);
         self.ready.push_back(id);
     }

@@ -25,8 +25,9 @@ impl Cluster {
             let Some(length) = connection.input.first_chunk::<LENGTH>().copied() else {
                 return;
             };
-            let serving = self.servers[connection.server].is_serving();
-            match connection.phase {
+            let (server, phase) = (connection.server, connection.phase);
+            let serving = self.servers[server].is_serving() || self.only_reads(server);
+            match phase {
                 Phase::Handshaking => return,
                 Phase::Fresh if is_four_letter_word(length) => {
                     return self.four_letter_word(id, length);
@@ -40,13 +41,16 @@ impl Cluster {
             if length > self.settings.max_frame || !serving {
                 return self.close(id);
             }
+            let Some(connection) = self.connections.get_mut(&id) else {
+                return;
+            };
             if connection.input.len() < LENGTH + length {
                 return;
             }
             let rest = connection.input.split_off(LENGTH + length);
             let frame = std::mem::replace(&mut connection.input, rest);
             let frame = &frame[LENGTH..];
-            if connection.phase == Phase::Fresh {
+            if phase == Phase::Fresh {
                 self.handshake(id, frame);
             } else {
                 self.request(id, frame);

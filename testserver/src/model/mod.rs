@@ -21,7 +21,7 @@
 //! A request through a server that the session has left ends the connection, as with a real server, for which
 //! `SessionMoved` (-118) is an error of the connection and never an answer.
 //!
-//! Not modelled: TLS, SASL, observers, local sessions, read-only mode, quotas, time-to-live nodes, persistent watches
+//! Not modelled: TLS, SASL, observers, local sessions, quotas, time-to-live nodes, persistent watches
 //! (`addWatch`, `setWatches2`), `multiRead`, `reconfig`, and the
 //! mixture of sequence numbers that pipelined creates see at a counter's end. A single server answers a write that it
 //! cannot decode with -5, and so does the model; an ensemble never answers it.
@@ -44,6 +44,7 @@ mod look;
 mod path;
 mod prepare;
 mod random;
+mod read_only;
 mod server;
 mod settings;
 mod stat;
@@ -141,7 +142,17 @@ impl Cluster {
             .filter(|server| server.is_running())?;
         let id = ConnectionId(self.next_connection);
         self.next_connection += 1;
+        let open = self.connections.values();
+        let open = open.filter(|connection| connection.server == server);
+        let full = self
+            .settings
+            .max_connections
+            .is_some_and(|most| open.count() >= most);
         self.connections.insert(id, Connection::new(server));
+        if full {
+            // Taken, and closed at once: so a server does that has enough of a client's address.
+            self.close(id);
+        }
         Some(id)
     }
 

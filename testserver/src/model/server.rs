@@ -40,6 +40,7 @@ pub(crate) enum Role {
     Stopped,
     /// Runs, but serves nobody: it looks for a leader.
     Looking {
+        since: u64,
         joins_at: Option<u64>,
     },
     Following(Following),
@@ -164,7 +165,10 @@ impl Server {
         Server {
             database,
             watches: Watches::default(),
-            role: Role::Looking { joins_at: None },
+            role: Role::Looking {
+                since: 0,
+                joins_at: None,
+            },
             paused: false,
             cut_off: false,
             lag: 0,

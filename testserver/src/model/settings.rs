@@ -38,6 +38,12 @@ pub struct Settings {
     pub container_check: Duration,
     /// How old a container gets that never had a child: 300 s; zero for ever.
     pub container_never_used: Duration,
+    /// `maxClientCnxns`: how many connections a server has open at once, all clients having one address here; no limit
+    /// if `None`.
+    pub max_connections: Option<usize>,
+    /// `readonlymode.enabled`: how long a server looks for a leader before it is in read-only mode (real ones wait for
+    /// the longer of two seconds and a tick); never if `None`.
+    pub read_only_after: Option<Duration>,
     /// The largest request in bytes: 1 MiB - 1. A larger one closes the connection.
     pub max_frame: usize,
     /// How long an election takes once a majority looks for a leader, and how long a server needs to join one: 500 ms.
@@ -60,6 +66,8 @@ impl Default for Settings {
             sequence_sticks: true,
             container_check: Duration::from_secs(60),
             container_never_used: Duration::from_secs(300),
+            max_connections: None,
+            read_only_after: None,
             max_frame: 0xf_ffff,
             election: Duration::from_millis(500),
             super_digest: None,

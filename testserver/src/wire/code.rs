@@ -22,6 +22,7 @@ impl Code {
     pub const INVALID_ACL: Code = Code(-114);
     pub const AUTH_FAILED: Code = Code(-115);
     pub const SESSION_MOVED: Code = Code(-118);
+    pub const NOT_READ_ONLY: Code = Code(-119);
     pub const NO_WATCHER: Code = Code(-121);
     pub const THROTTLED_OP: Code = Code(-127);
 }

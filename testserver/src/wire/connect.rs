@@ -9,8 +9,8 @@ pub(crate) struct ConnectRequest {
     /// 0 for a new session.
     pub(crate) session: i64,
     pub(crate) password: Vec<u8>,
-    /// Old clients do not send the read-only flag, and must not be sent it.
-    pub(crate) knows_read_only: bool,
+    /// Whether reading alone will do. Old clients do not say, and must not be told.
+    pub(crate) read_only: Option<bool>,
 }
 
 impl ConnectRequest {
@@ -22,7 +22,7 @@ impl ConnectRequest {
             timeout_ms: reader.i32()?,
             session: reader.i64()?,
             password: reader.buffer()?.unwrap_or_default().to_vec(),
-            knows_read_only: reader.bool().is_ok(),
+            read_only: reader.bool().ok(),
         })
     }
 }
@@ -32,7 +32,7 @@ pub(crate) fn response(
     timeout_ms: i32,
     session: i64,
     password: &[u8],
-    knows_read_only: bool,
+    read_only: Option<bool>,
 ) -> Vec<u8> {
     let mut writer = Writer::frame();
     writer
@@ -40,8 +40,8 @@ pub(crate) fn response(
         .i32(timeout_ms)
         .i64(session)
         .buffer(Some(password));
-    if knows_read_only {
-        writer.bool(false);
+    if let Some(read_only) = read_only {
+        writer.bool(read_only);
     }
     writer.finish()
 }

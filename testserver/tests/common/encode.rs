@@ -104,13 +104,24 @@ pub fn acl(scheme: &str, id: &str, permissions: i32) -> Vec<Acl> {
 }
 
 pub fn connect(last_zxid: i64, timeout_ms: i32, session: i64, password: &[u8]) -> Vec<u8> {
+    connect_to(last_zxid, timeout_ms, session, password, false)
+}
+
+/// `read_only`: whether a server that only reads will do.
+pub fn connect_to(
+    last_zxid: i64,
+    timeout_ms: i32,
+    session: i64,
+    password: &[u8],
+    read_only: bool,
+) -> Vec<u8> {
     record()
         .i32(0)
         .i64(last_zxid)
         .i32(timeout_ms)
         .i64(session)
         .bytes(password)
-        .bool(false)
+        .bool(read_only)
         .framed()
 }
 

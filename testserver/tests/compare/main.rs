@@ -10,6 +10,7 @@ mod common;
 mod generate;
 mod pair;
 mod random;
+mod read_only;
 mod real;
 
 use std::time::{Duration, Instant, SystemTime};
