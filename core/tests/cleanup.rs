@@ -507,3 +507,35 @@ fn attempts(lock: &Mutex, count: usize) {
         }
     }
 }
+
+/// Somebody takes the right to delete away and gives it back: the contender goes, on the same
+/// connection, though its release has failed long ago.
+#[test]
+fn r05_a_deletion_that_was_denied_is_tried_again() {
+    let ensemble = one();
+    let observer = ensemble.observer(1).expect("observer");
+    let session = connect(&ensemble);
+    let path = path("denied-deletion");
+    let held = mutex(&session, &path).lock().wait().expect("lock");
+    let anyone = |permissions| vec![Acl::new(permissions, "world", "anyone")];
+    let all_but_delete = Permission::READ | Permission::CREATE | Permission::ADMIN;
+    observer
+        .set_acl(&path, anyone(all_but_delete))
+        .expect("set the ACL");
+    let error = held.release().wait().expect_err("denied");
+    assert_eq!(error.kind(), ErrorKind::NoAuth, "{error}");
+    observer
+        .set_acl(&path, anyone(Permission::ALL))
+        .expect("set the ACL");
+    eventually("it is free", || children(&observer, &path).is_empty());
+    assert_eq!(
+        ensemble.log().count(Op::SetWatches),
+        0,
+        "on the same connection"
+    );
+    granted(mutex(&session, &path).lock())
+        .0
+        .release()
+        .wait()
+        .expect("release");
+}
