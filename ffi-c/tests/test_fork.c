@@ -197,6 +197,41 @@ static void r18_forks_while_threads_lock(void)
     end_session(session);
 }
 
+struct forked {
+    pid_t child;
+    zoolock_guard *guard;
+    struct event done;
+};
+
+static void fork_and_return(zoolock_status status, zoolock_guard *guard,
+                            const zoolock_error *error, void *userdata)
+{
+    struct forked *forked = userdata;
+    (void)error;
+    CHECK_INT(ZOOLOCK_OK, status);
+    pid_t child = start_child();
+    if (child == 0)
+        return;
+    forked->child = child;
+    forked->guard = guard;
+    event_happens(&forked->done);
+}
+
+/* Its only thread is the library's, and nobody there has a job for it. */
+static void r18_a_child_that_returns_from_a_callback_ends(void)
+{
+    zoolock_session *session = connect_to_ensemble();
+    zoolock_mutex *mutex = new_mutex(session, lock_path("a"));
+    struct forked forked = {.done = EVENT_INITIALIZER};
+    CHECK_INT(ZOOLOCK_OK, zoolock_mutex_lock_async(mutex, -1, NULL, fork_and_return, &forked));
+    event_await(&forked.done, 1);
+    await_child(forked.child);
+    CHECK(zoolock_guard_is_held(forked.guard));
+    release(forked.guard);
+    zoolock_mutex_free(mutex);
+    end_session(session);
+}
+
 static void r18_an_inherited_cancel_handle_works(void)
 {
     zoolock_session *session = connect_to_ensemble();
@@ -331,6 +366,7 @@ static const struct test tests[] = {
     TEST(r18_a_child_that_closes_leaves_the_parents_session),
     TEST(r18_a_child_that_does_nothing_exits),
     TEST(r18_forks_while_threads_lock),
+    TEST(r18_a_child_that_returns_from_a_callback_ends),
     TEST(r18_an_inherited_cancel_handle_works),
     TEST(r17_a_process_that_exits_frees_its_locks_at_once),
     TEST(r17_a_process_exits_in_the_midst_of_waiting_calls),
