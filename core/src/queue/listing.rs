@@ -304,13 +304,16 @@ impl Queues {
                     .is_some_and(|node| node.phase == Phase::InDoubt)
             })
             .collect();
+        if in_doubt.is_empty() {
+            return;
+        }
+        let by_guid = names::by_guid(names);
         for node_id in in_doubt {
             let Some(node) = self.nodes.get(&node_id) else {
                 continue;
             };
-            let found = names
-                .iter()
-                .find(|name| names::owned_by(name, &node.guid))
+            let found = by_guid
+                .get(&node.guid)
                 .and_then(|name| names::parse(node.family(), name))
                 .map(Position::from);
             match found {

@@ -169,8 +169,9 @@ impl Queues {
         let Some(lost) = self.lost_creates.by_id.get(&id) else {
             return;
         };
+        let by_guid = names::by_guid(names);
         for guid in &lost.guids {
-            let found = names.iter().find(|name| names::owned_by(name, guid));
+            let found = by_guid.get(guid);
             if let Some(name) = found.and_then(|name| std::str::from_utf8(name).ok()) {
                 tracing::warn!(
                     name,

@@ -1,5 +1,6 @@
 //! The names of contenders: what we write, and what of other libraries' names counts.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use uuid::Uuid;
@@ -156,6 +157,22 @@ pub(crate) fn owned_by(name: &[u8], guid: &Uuid) -> bool {
             .is_some_and(|rest| rest.starts_with(separator))
     };
     follows(Naming::Curator, b"-") || follows(Naming::Kazoo, b"__")
+}
+
+/// The names by the GUIDs that they carry: a look for many of them must not read the list once for each.
+pub(crate) fn by_guid(names: &[Vec<u8>]) -> HashMap<Uuid, &[u8]> {
+    let guid = |name: &[u8]| {
+        let text = match name.strip_prefix(b"_c_") {
+            Some(rest) => rest.get(..uuid::fmt::Hyphenated::LENGTH),
+            None => name.get(..uuid::fmt::Simple::LENGTH),
+        };
+        let guid = Uuid::try_parse_ascii(text?).ok()?;
+        owned_by(name, &guid).then_some(guid)
+    };
+    names
+        .iter()
+        .filter_map(|name| Some((guid(name)?, name.as_slice())))
+        .collect()
 }
 
 fn guid_text(naming: Naming, guid: &Uuid) -> String {

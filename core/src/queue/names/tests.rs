@@ -327,3 +327,35 @@ proptest! {
         prop_assert!(!is_exhausted(Family::Mutex, &names));
     }
 }
+
+#[test]
+fn names_are_found_by_their_guids() {
+    let ours = [
+        format!(
+            "{}0000000001",
+            prefix(Naming::Curator, Kind::Exclusive, &GUID)
+        ),
+        format!(
+            "{}0000000002",
+            prefix(Naming::Kazoo, Kind::Write, &Uuid::from_u128(7))
+        ),
+    ];
+    let strangers = [
+        "",
+        "_c_",
+        "_c_not-a-guid-lock-0000000003",
+        "x-lock-0000000004",
+    ];
+    let upper = ours[0].to_uppercase();
+    let names: Vec<Vec<u8>> = ours
+        .iter()
+        .map(String::as_str)
+        .chain(strangers)
+        .chain([upper.as_str()])
+        .map(|name| name.as_bytes().to_vec())
+        .collect();
+    let found = by_guid(&names);
+    assert_eq!(found.len(), 2);
+    assert_eq!(found[&GUID], ours[0].as_bytes());
+    assert_eq!(found[&Uuid::from_u128(7)], ours[1].as_bytes());
+}
