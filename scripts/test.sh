@@ -53,6 +53,9 @@ for package in $(crates); do crate "$package"; done
 suite testserver testserver/test.sh
 suite simulation scripts/simulate.sh SEEDS=1500
 suite c ffi-c/test.sh
+suite cpp ffi-c/test-cpp.sh
+suite abi ffi-c/test-abi.sh
+suite install ffi-c/test-install.sh
 suite python py/test.sh
 suite node node/test.sh
 suite conformance tests/conformance/run.sh
