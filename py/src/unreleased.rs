@@ -7,15 +7,16 @@ use std::ffi::CString;
 
 use pyo3::ffi::{PyErr_ResourceWarning, c_str};
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::PyBytes;
 
 /// An object allocated where a hold was taken, so that `tracemalloc` can say where that was: when
 /// the warning is given, the object that goes away can no longer be shown to Python.
-pub(crate) struct Origin(Py<PyList>);
+pub(crate) struct Origin(Py<PyBytes>);
 
 impl Origin {
     pub(crate) fn here(py: Python<'_>) -> Origin {
-        Origin(PyList::empty(py).unbind())
+        // Of a type without a list of free objects: what comes from there has no trace of its own.
+        Origin(PyBytes::new(py, b"here").unbind())
     }
 }
 
