@@ -4,6 +4,8 @@ set -uo pipefail
 . "$(dirname "$0")/env.sh"
 
 scripts/tools.sh || exit 1
+# Their headers are in the examples.
+scripts/tools.sh --databases || exit 1
 passed=0 failed=0
 step() { # NAME COMMAND…
     local name=$1
@@ -19,7 +21,8 @@ step() { # NAME COMMAND…
 
 warn_c() {
     git ls-files -z '*.c' |
-        xargs -0 -n 1 cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only
+        xargs -0 -n 1 cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror -Iinclude \
+            -isystem "$(pg_config --includedir)" -fsyntax-only
 }
 
 # One folder at a time: programs of the same name are the same module to mypy.
@@ -42,6 +45,8 @@ peers=(testserver/tests/peers)
 step "programs, ruff" "$VENV/bin/ruff" check --config py/pyproject.toml --extend-ignore D1,S101 "${programs[@]}" "${peers[@]}"
 step "programs, format" "$VENV/bin/ruff" format --check --config py/pyproject.toml "${programs[@]}" "${peers[@]}"
 step "programs, mypy" check_types "${programs[@]}"
+step "examples, ruff" "$VENV/bin/ruff" check --config py/pyproject.toml --extend-ignore D1,S101,S603,S607,S608,PLC0415 examples docs
+step "examples, format" "$VENV/bin/ruff" format --check --config py/pyproject.toml examples docs
 step "Node" node/lint.sh
 
 echo

@@ -41,7 +41,7 @@ crates() {
     cargo metadata --no-deps --format-version 1 | python3 -c '
 import json, sys
 names = [package["name"] for package in json.load(sys.stdin)["packages"]]
-print(*sorted(set(names) - {"zoolock-c", "zoolock-py", "zoolock-node", "zoolock-testserver"}))'
+print(*sorted(set(names) - {"zoolock-c", "zoolock-py", "zoolock-node", "zoolock-testserver", "zoolock-examples"}))'
 }
 
 suite scripts python3 scripts/report_test.py
@@ -51,6 +51,7 @@ suite simulation scripts/simulate.sh SEEDS=1500
 suite c ffi-c/test.sh
 suite python py/test.sh
 suite node node/test.sh
+suite examples examples/test.sh
 suite conformance tests/conformance/run.sh
 suite torture scripts/torture.sh --short
 
