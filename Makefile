@@ -1,6 +1,6 @@
 # Every task; each works as the first command in a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint gen conformance simulate threads fuzz torture bench clean
+.PHONY: help setup demo test lint gen conformance simulate threads fuzz torture bench docs clean
 
 # Not bash's variable of this name: what follows is handed on as an option.
 SECONDS ?= 10
@@ -49,6 +49,9 @@ torture: ## All languages on three servers under faults of every kind; MINUTES=5
 
 bench: ## Measure against a bare socket on the same server; ROUNDS=15 CYCLES=200; writes target/bench/results.json
 	@scripts/bench.sh --rounds '$(ROUNDS)' --cycles '$(CYCLES)'
+
+docs: ## Build the documentation's site into target/docs and check its links
+	@scripts/docs.sh
 
 clean: ## Remove everything that was built or installed here
 	@scripts/clean.sh

@@ -19,6 +19,6 @@ html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
 # Everything that a page loads is in the site itself.
-html_theme_options = {"source_repository": "", "top_of_page_buttons": []}
+html_theme_options = {"top_of_page_buttons": []}
 html_static_path = ["static"]
 html_css_files = ["zoolock.css"]

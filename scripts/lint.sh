@@ -45,8 +45,11 @@ peers=(testserver/tests/peers)
 step "programs, ruff" "$VENV/bin/ruff" check --config py/pyproject.toml --extend-ignore D1,S101 "${programs[@]}" "${peers[@]}"
 step "programs, format" "$VENV/bin/ruff" format --check --config py/pyproject.toml "${programs[@]}" "${peers[@]}"
 step "programs, mypy" check_types "${programs[@]}"
-step "examples, ruff" "$VENV/bin/ruff" check --config py/pyproject.toml --extend-ignore D1,S101,S603,S607,S608,PLC0415 examples docs
+step "examples, ruff" "$VENV/bin/ruff" check --config py/pyproject.toml --extend-ignore D1,S101,S603,S607,S608 examples docs
 step "examples, format" "$VENV/bin/ruff" format --check --config py/pyproject.toml examples docs
+# For the types of the examples.
+"$VENV/bin/pip" install --quiet --disable-pip-version-check -r examples/python/requirements.txt || exit 1
+step "examples, mypy" check_types examples/python examples/tests docs/check
 step "Node" node/lint.sh
 
 echo

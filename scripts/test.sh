@@ -52,6 +52,7 @@ suite c ffi-c/test.sh
 suite python py/test.sh
 suite node node/test.sh
 suite examples examples/test.sh
+suite docs docs/test.sh
 suite conformance tests/conformance/run.sh
 suite torture scripts/torture.sh --short
 

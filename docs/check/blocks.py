@@ -20,6 +20,7 @@ from pathlib import Path
 
 MARK = re.compile(r"<!--\s*(?P<text>.*?)\s*-->\s*$")
 FENCE = re.compile(r"^```(?P<language>[a-z+]+)?\s*$")
+DIRECTIVE = re.compile(r"^```\{[a-z]+\}\s*$")
 WORDS = {"session", "async session", "continues", "tests"}
 CODE = {"python", "js", "rust", "c", "cpp", "sql", "sh"}
 PLAIN = {"text", "toml", "ini", "cmake", "properties"}
@@ -55,6 +56,11 @@ def programs(page: Path, name: str) -> list[Program]:
     for number, line in lines:
         if mark := MARK.fullmatch(line):
             marks.append(mark["text"])
+            continue
+        if DIRECTIVE.fullmatch(line):
+            # Sphinx's own: it checks them.
+            while next(lines)[1] != "```":
+                pass
             continue
         if not (fence := FENCE.fullmatch(line)):
             if line.startswith("```"):

@@ -125,13 +125,22 @@ def rust_libraries() -> tuple[dict[str, str], Path]:
     return libraries, Path(libraries["tokio"]).parent
 
 
-def run(command: list[str | Path], folder: Path, hosts: str) -> str:
+@dataclass
+class Place:
+    """What a program runs with: a folder and a server of its own, and the libraries."""
+
+    folder: Path
+    hosts: str
+    tools: Tools
+
+
+def run(command: list[str | Path], place: Place) -> str:
     """Runs a command; its output. Raises `FailedError`."""
     try:
         done = subprocess.run(
             command,
-            cwd=folder,
-            env={**os.environ, "ZOOLOCK_HOSTS": hosts},
+            cwd=place.folder,
+            env={**os.environ, "ZOOLOCK_HOSTS": place.hosts},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -151,75 +160,77 @@ def source(program: Program, wrapped: dict[str, str]) -> str:
     return wrapped[program.form].replace("{code}", program.code)
 
 
-def python(program: Program, folder: Path, hosts: str, tools: Tools) -> str:
-    file = folder / ("test_page.py" if program.form == "tests" else "program.py")
+def python(program: Program, place: Place) -> str:
+    file = place.folder / ("test_page.py" if program.form == "tests" else "program.py")
     file.write_text(source(program, {"session": PYTHON_SESSION}))
     if program.not_run:
-        return run([sys.executable, "-m", "py_compile", file], folder, hosts)
+        return run([sys.executable, "-m", "py_compile", file], place)
     if program.form == "tests":
-        return run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", file], folder, hosts)
-    return run([sys.executable, "-W", "error", file], folder, hosts)
+        return run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", file], place)
+    return run([sys.executable, "-W", "error", file], place)
 
 
-def js(program: Program, folder: Path, hosts: str, tools: Tools) -> str:
-    (folder / "node_modules").mkdir()
-    (folder / "node_modules" / "zoolock").symlink_to(tools.node_package)
-    file = folder / "program.mjs"
+def js(program: Program, place: Place) -> str:
+    (place.folder / "node_modules").mkdir()
+    (place.folder / "node_modules" / "zoolock").symlink_to(place.tools.node_package)
+    file = place.folder / "program.mjs"
     file.write_text(source(program, {"session": NODE_SESSION}))
     if program.not_run:
-        return run(["node", "--check", file], folder, hosts)
+        return run(["node", "--check", file], place)
     # A file of tests fails by its status, too.
-    return run(["node", file], folder, hosts)
+    return run(["node", file], place)
 
 
-def rust(program: Program, folder: Path, hosts: str, tools: Tools) -> str:
-    file = folder / "program.rs"
+def rust(program: Program, place: Place) -> str:
+    file = place.folder / "program.rs"
     file.write_text(source(program, {"session": RUST_SESSION, "async session": RUST_ASYNC_SESSION}))
     command: list[str | Path] = [
-        "rustc", "--edition=2024", "-C", "debuginfo=0", "-L", f"dependency={tools.rust_dependencies}",
+        "rustc", "--edition=2024", "-C", "debuginfo=0",
+        "-L", f"dependency={place.tools.rust_dependencies}",
     ]  # fmt: skip
-    for name, library in tools.rust_libraries.items():
+    for name, library in place.tools.rust_libraries.items():
         command += ["--extern", f"{name}={library}"]
     if program.form == "tests":
         command.append("--test")
-    run([*command, "-o", folder / "program", file], folder, hosts)
-    return "" if program.not_run else run([folder / "program"], folder, hosts)
+    run([*command, "-o", place.folder / "program", file], place)
+    return "" if program.not_run else run([place.folder / "program"], place)
 
 
-def compiled(program: Program, folder: Path, hosts: str, tools: Tools, compiler: list[str | Path],
+def compiled(program: Program, place: Place, compiler: list[str | Path],
              wrapper: str, suffix: str) -> str:  # fmt: skip
-    file = folder / f"program.{suffix}"
+    file = place.folder / f"program.{suffix}"
     file.write_text(source(program, {"session": wrapper}))
     run(
         [
-            *compiler, "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT / 'include'}", "-pthread",
-            "-o", folder / "program", file,
-            f"-L{tools.c_library}", "-lzoolock", f"-Wl,-rpath,{tools.c_library}",
+            *compiler, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-pthread",
+            f"-I{ROOT / 'include'}",
+            "-o", place.folder / "program", file,
+            f"-L{place.tools.c_library}", "-lzoolock", f"-Wl,-rpath,{place.tools.c_library}",
         ],
-        folder, hosts,
+        place,
     )  # fmt: skip
-    return "" if program.not_run else run([folder / "program"], folder, hosts)
+    return "" if program.not_run else run([place.folder / "program"], place)
 
 
-def c(program: Program, folder: Path, hosts: str, tools: Tools) -> str:
+def c(program: Program, place: Place) -> str:
     compiler: list[str | Path] = ["cc", "-std=c11", "-D_POSIX_C_SOURCE=200809L"]
-    return compiled(program, folder, hosts, tools, compiler, C_SESSION, "c")
+    return compiled(program, place, compiler, C_SESSION, "c")
 
 
-def cpp(program: Program, folder: Path, hosts: str, tools: Tools) -> str:
-    return compiled(program, folder, hosts, tools, ["c++", "-std=c++17"], CPP_SESSION, "cpp")
+def cpp(program: Program, place: Place) -> str:
+    return compiled(program, place, ["c++", "-std=c++17"], CPP_SESSION, "cpp")
 
 
-def sh(program: Program, folder: Path, hosts: str, tools: Tools) -> str:
+def sh(program: Program, place: Place) -> str:
     if not program.not_run:
         raise FailedError("commands are not run: give the reason")
-    (folder / "commands.sh").write_text(program.code)
-    return run(["bash", "-n", folder / "commands.sh"], folder, hosts)
+    (place.folder / "commands.sh").write_text(program.code)
+    return run(["bash", "-n", place.folder / "commands.sh"], place)
 
 
-def sql(program: Program, folder: Path, hosts: str, tools: Tools) -> str:
+def sql(program: Program, place: Place) -> str:
     """Runs statements on the examples' tables, with values for their parameters."""
-    database = sqlite3.connect(":memory:", isolation_level=None)
+    database = sqlite3.connect(place.folder / "shop.db", isolation_level=None)
     database.executescript((ROOT / "examples" / "schema.sql").read_text())
     values = {
         "customer": "ann", "order": "o-1", "item": "tea", "batch": "monday", "token": 7,

@@ -1,7 +1,7 @@
 """Checks the links of the built site, and those of the project's other Markdown files.
 
-links.py SITE: prints what is wrong, and writes SITE-links.txt, the list of links that lead elsewhere. Those are
-checked for their form only.
+links.py SITE: prints what is wrong, and writes SITE-links.txt, the list of links that lead
+elsewhere. Those are checked for their form only.
 """
 
 from __future__ import annotations
@@ -53,7 +53,6 @@ def check_site(site: Path, elsewhere: set[str]) -> list[str]:
             if not target.exists():
                 problems.append(f"{name}: {link} leads nowhere")
             elif parts.fragment and target in pages and parts.fragment not in pages[target].ids:
-                # Furo's own, that its script handles.
                 problems.append(f"{name}: {link} has no such heading")
     return problems
 

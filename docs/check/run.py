@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from blocks import MarkupError, Program, programs
-from languages import ROOT, RUNNERS, FailedError, Tools
+from languages import ROOT, RUNNERS, FailedError, Place, Tools
 
 from zoolock.testing import Server
 
@@ -41,7 +41,7 @@ def check(program: Program, tools: Tools) -> str:
     """What is wrong with it; empty if nothing is."""
     with tempfile.TemporaryDirectory() as folder, Server() as server:
         try:
-            output = RUNNERS[program.language](program, Path(folder), server.hosts, tools)
+            output = RUNNERS[program.language](program, Place(Path(folder), server.hosts, tools))
         except FailedError as failed:
             return str(failed)
     missing = [text for text in program.prints if text not in output]
@@ -66,7 +66,9 @@ def main(pages: list[str]) -> int:
     # Compilers come first: they take longest.
     found.sort(key=lambda program: program.language not in ("rust", "cpp", "c"))
     with ThreadPoolExecutor(4) as threads:
-        for program, problem in zip(found, threads.map(lambda p: check(p, tools), found), strict=True):
+        for program, problem in zip(
+            found, threads.map(lambda p: check(p, tools), found), strict=True
+        ):
             report.add(program.name, problem)
     print(f"{report.passed} passed, {report.failed} failed")
     return 0 if report.failed == 0 and report.passed > 0 else 1
