@@ -13,8 +13,16 @@ mkdir -p "$built"
 cargo build --quiet -p zoolock-examples
 cargo build --quiet -p zoolock --features testing --examples
 
-cc -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -Wall -Wextra -Wpedantic -Werror -Iinclude -I"$(pg_config --includedir)" \
-    -o "$built/shop-c" examples/c/*.c -L"$ZOOLOCK_C_LIB" -lzoolock -Wl,-rpath,"$ZOOLOCK_C_LIB" -lsqlite3 -lpq
+flags=(-O2 -Wall -Wextra -Wpedantic -Werror -Iinclude -isystem "$(pg_config --includedir)")
+libraries=(-L"$ZOOLOCK_C_LIB" -lzoolock "-Wl,-rpath,$ZOOLOCK_C_LIB" -lsqlite3 -lpq)
+stores=()
+for source in examples/c/store*.c; do
+    object=$built/$(basename "$source" .c).o
+    cc -std=c11 -D_POSIX_C_SOURCE=200809L "${flags[@]}" -c -o "$object" "$source"
+    stores+=("$object")
+done
+cc -std=c11 -D_POSIX_C_SOURCE=200809L "${flags[@]}" -o "$built/shop-c" examples/c/shop.c "${stores[@]}" "${libraries[@]}"
+c++ -std=c++17 "${flags[@]}" -o "$built/shop-cpp" examples/cpp/shop.cpp "${stores[@]}" "${libraries[@]}"
 
 "$ZOOLOCK_PYTHON" -c 'import psycopg' 2>/dev/null ||
     "$ZOOLOCK_PYTHON" -m pip install --quiet --disable-pip-version-check -r examples/python/requirements.txt
@@ -31,4 +39,4 @@ if ! node -e 'require("node:sqlite")' 2>/dev/null; then
 fi
 
 exec "$ZOOLOCK_PYTHON" examples/tests/run.py \
-    "$TARGET/debug/shop" "$TARGET/debug/examples" "$built/shop-c" node "$node_with_sqlite"
+    "$TARGET/debug/shop" "$TARGET/debug/examples" "$built/shop-c" "$built/shop-cpp" node "$node_with_sqlite"

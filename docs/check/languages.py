@@ -70,13 +70,14 @@ int main(void) {
 """
 
 CPP_SESSION = """\
-#include <cstdio>
+#include <iostream>
 #include <mutex>
 #include <shared_mutex>
 #include <zoolock.hpp>
+{includes}
 using namespace std::chrono_literals;
 int main() {
-    zoolock::session session{std::getenv("ZOOLOCK_HOSTS")};
+    const zoolock::session session;
     {code}
 }
 """
@@ -218,7 +219,12 @@ def c(program: Program, place: Place) -> str:
 
 
 def cpp(program: Program, place: Place) -> str:
-    return compiled(program, place, ["c++", "-std=c++17"], CPP_SESSION, "cpp")
+    # A fragment shows what it includes, which cannot be inside of a function.
+    includes = "\n".join(re.findall(r"^#include .*$", program.code, re.M))
+    if program.form == "session":
+        program.code = re.sub(r"^#include .*\n", "", program.code, flags=re.M)
+    wrapper = CPP_SESSION.replace("{includes}", includes)
+    return compiled(program, place, ["c++", "-std=c++17"], wrapper, "cpp")
 
 
 def sh(program: Program, place: Place) -> str:

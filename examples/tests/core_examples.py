@@ -11,7 +11,7 @@ from pathlib import Path
 import zoolock
 from zoolock.testing import Server
 
-LIMIT = 30
+LIMIT = 60
 NOBODY = "127.0.0.1:1"
 
 

@@ -15,7 +15,7 @@ from postgres import Postgres
 Row = tuple[Any, ...]
 Execute = Callable[[str], list[Row]]
 
-LIMIT = 30
+LIMIT = 60
 """Seconds that anything may take that is waited for."""
 
 

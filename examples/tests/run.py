@@ -1,6 +1,6 @@
 """Runs the examples of every language against an embedded server, SQLite and PostgreSQL.
 
-run.py RUST_SHOP RUST_EXAMPLES C_SHOP NODE NODE_WITH_SQLITE [CPP_SHOP]
+run.py RUST_SHOP RUST_EXAMPLES C_SHOP CPP_SHOP NODE NODE_WITH_SQLITE
 
 Tests are reported as other suites report theirs. ZOOLOCK_SKIP_POSTGRES=1 leaves PostgreSQL out.
 """
@@ -55,18 +55,16 @@ class Report:
 
 def languages(arguments: list[str]) -> dict[str, dict[str, list[str]]]:
     """The shop's command line, by language and database."""
-    rust, _, c, node, node_with_sqlite, *cpp = arguments
+    rust, _, c, cpp, node, node_with_sqlite = arguments
     script = str(EXAMPLES / "node" / "shop.mjs")
     python = [sys.executable, str(EXAMPLES / "python" / "shop.py")]
-    known = {
+    return {
         "rust": {"sqlite": [rust], "postgres": [rust]},
         "c": {"sqlite": [c], "postgres": [c]},
+        "cpp": {"sqlite": [cpp], "postgres": [cpp]},
         "python": {"sqlite": python, "postgres": python},
         "node": {"sqlite": [node_with_sqlite, script], "postgres": [node, script]},
     }
-    if cpp:
-        known["cpp"] = {"sqlite": cpp, "postgres": cpp}
-    return known
 
 
 def main(arguments: list[str]) -> int:
