@@ -37,6 +37,7 @@ step "cargo fmt" cargo fmt --all --check
 # Not --all-targets: that makes a benchmark of the bindings' libraries, in which nothing is exported, so all is unused.
 step "cargo clippy" cargo clippy --workspace --lib --bins --tests --examples -- -D warnings
 step "C header" ffi-c/generate-header.sh --check
+step "C ABI" ffi-c/abi.sh --check
 step "C" warn_c
 step "Python" py/lint.sh
 programs=(scripts tests/demo/workers tests/bench/programs tests/threads tests/fuzz tests/torture/workers)
