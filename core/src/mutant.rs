@@ -51,8 +51,6 @@ mutants! {
     DeniedDeletionForgotten,
     /// R5: a create in doubt is not looked for again after the listing was denied.
     DeniedSearchForgotten,
-    /// R5: creates that were given up are not looked for again.
-    NoLaterLook,
     /// R13: what an earlier session left is adopted.
     OldSessionsNodeAdopted,
     /// R13: contenders of other libraries do not count.
