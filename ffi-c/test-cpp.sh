@@ -47,7 +47,9 @@ says_why_not() { # TEXT FLAG...
 }
 
 compilers=(g++)
-if command -v clang++ >/dev/null; then compilers+=(clang++); else echo "skipped clang++: it is not installed"; fi
+# Debian names it after its version, too.
+clang=$(compgen -c | grep -Ex 'clang\+\+(-[0-9]+)?' | sort -V | tail -n 1 || true)
+if [ -n "$clang" ]; then compilers+=("$clang"); else echo "skipped clang++: it is not installed"; fi
 
 headers() {
     local compiler standard
