@@ -45,7 +45,7 @@ crates() {
     cargo metadata --no-deps --format-version 1 | python3 -c '
 import json, sys
 names = [package["name"] for package in json.load(sys.stdin)["packages"]]
-print(*sorted(set(names) - {"zoolock-c", "zoolock-py", "zoolock-node", "zoolock-testserver"}))'
+print(*sorted(set(names) - {"zoolock-c", "zoolock-py", "zoolock-node", "zoolock-testserver", "zoolock-examples"}))'
 }
 
 suite scripts python3 scripts/report_test.py
@@ -58,6 +58,8 @@ suite abi ffi-c/test-abi.sh
 suite install ffi-c/test-install.sh
 suite python py/test.sh
 suite node node/test.sh
+suite examples examples/test.sh
+suite docs docs/test.sh
 suite conformance tests/conformance/run.sh
 suite torture scripts/torture.sh --short
 
