@@ -154,11 +154,11 @@ documents() { # FILE LANGUAGE COMPILER...
     rm -f "$work/blocks"/*
     awk -v language="$language" -v to="$work/blocks/" '
         $0 == "```" language { inside = 1; text = ""; next }
-        $0 == "```" && inside { inside = 0; if (text ~ /^#include/) printf "%s", text > (to ++count "." language) }
+        $0 == "```" && inside { inside = 0; if (text ~ /^#include/) { count += 1; printf "%s", text > (to count "." language) } }
         inside { text = text $0 "\n" }' "$root/$file"
     for source in "$work"/blocks/*."$language"; do
         number=$((number + 1))
-        check cpp "the_${language}_program_${number}_of_${file//[\/.]/_}_runs" says_a_token "$source" "$@" || true
+        check cpp "the_${language}_program_${number}_of_${file//[\/.-]/_}_runs" says_a_token "$source" "$@" || true
     done
 }
 
