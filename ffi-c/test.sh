@@ -9,6 +9,7 @@
 # ZOOLOCK_ENSEMBLE names the ensemble program, which is built otherwise.
 set -euo pipefail
 
+# shellcheck source=ffi-c/check.sh
 . "$(dirname "${BASH_SOURCE[0]}")/check.sh"
 programs=(null input mutex async reentrant rwlock close auth callback testserver fork faults)
 calm_programs=(null input mutex async reentrant rwlock close auth callback testserver)
