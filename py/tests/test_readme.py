@@ -40,7 +40,7 @@ def test_the_asyncio_program_runs_as_it_is(name: str, tmp_path: Path) -> None:
     shown = [program for program in programs(READMES[name]) if "asyncio.run" in program]
     assert len(shown) == 1
     outcome = subprocess.run(
-        [sys.executable, "-X", "dev", "-W", "error", "-c", shown[0]],
+        [sys.executable, "-W", "error", "-c", shown[0]],
         cwd=tmp_path,
         env={},
         capture_output=True,

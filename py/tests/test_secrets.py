@@ -54,7 +54,8 @@ def test_r19_credentials_are_in_no_repr_and_no_error(
 ) -> None:
     session = connect(auth=[("digest", f"alice:{SECRET}")])
     lock = session.mutex(path)
-    shown = [repr(thing) for thing in (session, lock, lock.lock(), session.rwlock(path))]
+    with lock as held:
+        shown = [repr(thing) for thing in (session, lock, held, session.rwlock(path))]
     for options in (
         {"auth": [("digest", f"alice:{SECRET}", 3)]},
         {"auth": f"digest:{SECRET}"},
