@@ -13,6 +13,7 @@ import pytest
 from queues import contenders
 
 import zoolock
+from zoolock.aio._port import port_of
 from zoolock.testing import Server
 
 VERBS: dict[str, Callable[[zoolock.aio.Session, str], Awaitable[object]]] = {
@@ -182,6 +183,25 @@ async def test_r05_a_connect_that_is_cancelled_leaves_no_session(zoolock_server:
         else:
             assert isinstance(outcome, asyncio.CancelledError)
     await loops.eventually(lambda: zoolock_server.sessions() == [])
+
+
+async def test_what_is_cancelled_leaves_nothing_in_the_loop(server: Server, path: str) -> None:
+    port = port_of(asyncio.get_running_loop())
+    async with await zoolock.aio.connect(server.hosts) as session:
+        async with session.mutex(path) as held:
+            waits: list[asyncio.Task[object]] = [
+                asyncio.create_task(session.mutex(path).lock()) for _ in range(10)
+            ]
+            waits += [asyncio.create_task(held.wait_lost(60)) for _ in range(10)]
+            await asyncio.sleep(0)
+            assert len(port) == 20
+            assert not await held.wait_lost(0.01)
+            for wait in waits:
+                wait.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
+            assert len(port) == 0
+        await loops.eventually(lambda: contenders(server, path) == [])
+    assert len(port) == 0
 
 
 async def test_r05_wait_for_gives_up_a_wait(server: Server, path: str) -> None:
