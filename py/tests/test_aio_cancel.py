@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import random
+import select
 import sys
-import time
 from collections.abc import Awaitable, Callable
 
 import loops
 import pytest
+from children import PATIENCE
 from queues import contenders
 
 import zoolock
@@ -75,7 +76,8 @@ async def test_r05_cancelled_in_the_iteration_of_its_grant_it_leaves_no_lock(
             # The loop stands still meanwhile.
             held.release()
             if moment == "before it is seen":
-                time.sleep(0.02)
+                rung, _, _ = select.select([port_of(asyncio.get_running_loop())], [], [], PATIENCE)
+                assert rung
                 waiting.cancel()
             else:
                 await seen.wait()
