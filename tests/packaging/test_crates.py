@@ -22,14 +22,17 @@ edition = "2024"
 
 [dependencies]
 zoolock = {{ version = "={version}", features = ["testing"] }}
-tokio = {{ version = "1", features = ["macros", "rt-multi-thread", "time"] }}
+{tokio}
 
 # In the place of the registry.
 [patch.crates-io]
 zoolock = {{ path = "{zoolock}" }}
 zoolock-testserver = {{ path = "{testserver}" }}
 """
+TOKIO = 'tokio = { version = "1", features = ["macros", "rt-multi-thread", "time"] }'
 PROGRAMS = readme.programs("rust")
+# Where the packages were built from which these come: what they depend on is there.
+BUILT = artefacts.TARGET / "dist-build"
 
 
 def build(project: Path, texts: dict[str, str]) -> None:
@@ -41,14 +44,14 @@ def build(project: Path, texts: dict[str, str]) -> None:
     variables = {
         name: value for name, value in os.environ.items() if name != "CARGO_ENCODED_RUSTFLAGS"
     }
-    variables["CARGO_TARGET_DIR"] = str(artefacts.TARGET / "dist-build" / "consumer")
+    variables["CARGO_TARGET_DIR"] = str(BUILT)
     subprocess.run(
         ["cargo", "build", "--quiet", "--offline"], cwd=project, env=variables, check=True
     )
 
 
 def built(name: str) -> Path:
-    return artefacts.TARGET / "dist-build" / "consumer" / "debug" / name
+    return BUILT / "debug" / name
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +63,12 @@ def project(zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory) -> I
     )
     project = folder / "reader"
     project.mkdir()
-    manifest = MANIFEST.format(version=artefacts.VERSION, zoolock=zoolock, testserver=testserver)
+    manifest = MANIFEST.format(
+        version=artefacts.VERSION,
+        zoolock=zoolock,
+        testserver=testserver,
+        tokio=TOKIO if any("tokio" in program.text for program in PROGRAMS) else "",
+    )
     (project / "Cargo.toml").write_text(manifest)
     # The versions that are here.
     shutil.copy(artefacts.ROOT / "Cargo.lock", project)
