@@ -51,7 +51,7 @@ WANTED = {
     "npm_package": (
         *(
             f"package/{name}"
-            for name in ("package.json", "README.md", "LICENSE-*", "index.?js", "index.d.ts")
+            for name in ("package.json", "README.md", "LICENSE-*", "index.?js", "index.d.*ts")
         ),
         *(f"package/{name}" for name in ("lib/*.js", "native.js", "native.d.ts")),
     ),
