@@ -31,8 +31,6 @@ zoolock-testserver = {{ path = "{testserver}" }}
 """
 TOKIO = 'tokio = { version = "1", features = ["macros", "rt-multi-thread", "time"] }'
 PROGRAMS = readme.programs("rust")
-# Where the packages were built from which these come: what they depend on is there.
-BUILT = artefacts.TARGET / "dist-build"
 
 
 def build(project: Path, texts: dict[str, str]) -> None:
@@ -41,17 +39,15 @@ def build(project: Path, texts: dict[str, str]) -> None:
     programs.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         (programs / f"{name}.rs").write_text(text)
-    variables = {
-        name: value for name, value in os.environ.items() if name != "CARGO_ENCODED_RUSTFLAGS"
-    }
-    variables["CARGO_TARGET_DIR"] = str(BUILT)
+    # What the crates depend on was built there when they were packed.
+    variables = {**os.environ, "CARGO_TARGET_DIR": str(artefacts.BUILT)}
     subprocess.run(
         ["cargo", "build", "--quiet", "--offline"], cwd=project, env=variables, check=True
     )
 
 
 def built(name: str) -> Path:
-    return BUILT / "debug" / name
+    return artefacts.BUILT / "debug" / name
 
 
 @pytest.fixture(scope="module")
