@@ -13,6 +13,7 @@ cargo fetch --quiet --locked
 tools
 for part in "${parts[@]}"; do
     echo "== $part" >&2
+    # shellcheck source=/dev/null
     . "scripts/dist-$part.sh"
 done
 (cd "$DIST" && rm -f SHA256SUMS && sha256sum -- * >"$TARGET/SHA256SUMS" && mv "$TARGET/SHA256SUMS" .)
