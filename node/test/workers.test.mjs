@@ -27,9 +27,12 @@ function worker(hosts, path, source) {
   )
 }
 
+// Of each kind of life. Fewer on the other versions of Node, which run beside each other.
+const ROUNDS = process.env.ZOOLOCK_TEST_SUITE === undefined ? 20 : 5
+
 test('R05 hundreds of worker threads that end in every way leave nothing, and R17 free their locks', async () => {
   const program = fileURLToPath(new URL('programs/worker-storm.mjs', import.meta.url))
-  const child = spawn(process.execPath, ['--expose-gc', program, '25'], {
+  const child = spawn(process.execPath, ['--expose-gc', program, String(ROUNDS)], {
     stdio: ['ignore', 'pipe', 'pipe']
   })
   const [out, err, [code, signal]] = await Promise.all([
@@ -39,12 +42,12 @@ test('R05 hundreds of worker threads that end in every way leave nothing, and R1
   ])
   assert.deepEqual({ code, signal, err }, { code: 0, signal: null, err: '' })
   const { workers, wentOn, before, after } = JSON.parse(out)
-  assert.ok(workers >= 200)
+  assert.equal(workers, 11 * ROUNDS)
   assert.equal(wentOn, true)
   assert.ok(after.files <= before.files)
   assert.ok(after.threads <= before.threads)
   // What a thread of Node leaves by itself is about 0.1 MB; an environment is more than 2 MB.
-  assert.ok(after.megabytes - before.megabytes < workers / 2, JSON.stringify({ before, after }))
+  assert.ok(after.megabytes - before.megabytes < 10 + workers / 4, JSON.stringify({ before, after }))
 })
 
 test('R17 process.exit while worker threads hold, wait and connect frees all', async (t) => {
