@@ -1,6 +1,6 @@
 # Every task; each works as the first command in a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint gen conformance simulate threads fuzz torture bench clean
+.PHONY: help setup demo test lint gen install uninstall conformance simulate threads fuzz torture bench docs dist dist-check clean
 
 # Not bash's variable of this name: what follows is handed on as an option.
 SECONDS ?= 10
@@ -13,9 +13,15 @@ TARGET ?=
 MINUTES ?= 5
 SEEDS ?= 2000
 SEED ?=
+PREFIX ?= /usr/local
+DESTDIR ?=
+LIBDIR ?= lib
+INCLUDEDIR ?= include
+DOCDIR ?= share/doc/zoolock
+install-folders = 'PREFIX=$(PREFIX)' 'DESTDIR=$(DESTDIR)' 'LIBDIR=$(LIBDIR)' 'INCLUDEDIR=$(INCLUDEDIR)' 'DOCDIR=$(DOCDIR)'
 
 help: ## List these targets
-	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 14
 
 setup: ## Install and build everything that demo and bench need
 	@scripts/build.sh
@@ -31,6 +37,12 @@ lint: ## Check formatting, warnings, types and generated files
 
 gen: ## Generate the C header and the Node addon's loader and types again
 	@scripts/gen.sh
+
+install: ## Install the C and C++ library, headers, pkg-config file and CMake package; PREFIX=/usr/local DESTDIR= LIBDIR=lib
+	@scripts/install.sh install $(install-folders)
+
+uninstall: ## Remove what install put there, for the same PREFIX, DESTDIR and LIBDIR
+	@scripts/install.sh uninstall $(install-folders)
 
 conformance: ## Run the same scenarios through every language, and mixed
 	@tests/conformance/run.sh
@@ -49,6 +61,12 @@ torture: ## All languages on three servers under faults of every kind; MINUTES=5
 
 bench: ## Measure against a bare socket on the same server; ROUNDS=15 CYCLES=200; writes target/bench/results.json
 	@scripts/bench.sh --rounds '$(ROUNDS)' --cycles '$(CYCLES)'
+
+dist: ## Build wheel, sdist, npm packages, C tarball, crates, bills of materials and sums into target/dist
+	@scripts/dist.sh
+
+dist-check: ## Build them, install each into a clean place, and run the READMEs' programs from there
+	@scripts/dist-check.sh
 
 clean: ## Remove everything that was built or installed here
 	@scripts/clean.sh

@@ -9,19 +9,11 @@
 # ZOOLOCK_ENSEMBLE names the ensemble program, which is built otherwise.
 set -euo pipefail
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-root=$(dirname "$here")
-target=${CARGO_TARGET_DIR:-$root/target}
-release=$target/release
-programs=(null input mutex async reentrant rwlock close auth testserver fork faults)
-calm_programs=(null input mutex async reentrant rwlock close auth testserver)
+. "$(dirname "${BASH_SOURCE[0]}")/check.sh"
+programs=(null input mutex async reentrant rwlock close auth callback testserver fork faults)
+calm_programs=(null input mutex async reentrant rwlock close auth callback testserver)
 suites=("$@")
 [ $# -gt 0 ] || suites=(c c-static c-sanitized c-valgrind)
-
-# Longer than any test takes: a test that hangs fails.
-limit=150
-passed=0
-failed=0
 
 cd "$root"
 cargo build --release --quiet -p zoolock-c
@@ -30,7 +22,6 @@ if [ -z "${ZOOLOCK_ENSEMBLE-}" ]; then
     ZOOLOCK_ENSEMBLE=$release/ensemble
 fi
 
-work=$(mktemp -d)
 # What the script started: the ensemble ends with its standard input.
 cleanup() {
     if [ -n "${ensemble_pid-}" ]; then
@@ -41,33 +32,9 @@ cleanup() {
 }
 trap cleanup EXIT
 
-report() { # ok|FAIL SUITE TEST
-    if [ "$1" = ok ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
-    echo "$1 $2 $3"
-    if [ -n "${ZOOLOCK_TEST_REPORT-}" ]; then echo "$1 $2 $3" >>"$ZOOLOCK_TEST_REPORT"; fi
-}
-
-# A command that has to succeed, as a test.
-check() { # SUITE TEST COMMAND...
-    local suite=$1 test=$2
-    shift 2
-    if "$@" >"$work/log" 2>&1; then
-        report ok "$suite" "$test"
-    else
-        sed 's/^/    /' "$work/log"
-        report FAIL "$suite" "$test"
-        return 1
-    fi
-}
-
 # ---- how things are compiled ----
 
-warnings=(-Wall -Wextra -Wpedantic -Werror)
 test_flags=(-std=c11 -D_POSIX_C_SOURCE=200809L -g "${warnings[@]}" -I"$root/include" -pthread)
-shared_link=(-L"$release" "-Wl,-rpath,$release" -lzoolock)
-# The system libraries are those of `rustc --print native-static-libs`.
-static_link=("$release/libzoolock.a" -lgcc_s -lutil -lrt -lpthread -lm -ldl)
-sanitizers=(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 
 compile_tests() { # DIRECTORY FLAG... -- LINK...
     local directory=$1 flags=() program
@@ -98,7 +65,7 @@ functions_of_header() {
 
 exports_are_the_headers_functions() {
     diff <(functions_of_header) \
-        <(nm -D --defined-only "$release/libzoolock.so" | awk '$2 == "T" { print $3 }' | sort -u)
+        <(nm -D --defined-only "$release/libzoolock.so" | awk '{ print $3 }' | sort -u)
 }
 
 every_pointer_function_is_tested_with_null() {
@@ -213,8 +180,7 @@ for suite in "${suites[@]}"; do
             run_tests c-static "$work/static" "${calm_programs[@]}" --
         ;;
     c-sanitized)
-        if echo 'int main(void) { return 0; }' |
-            gcc "${sanitizers[@]}" -x c -o "$work/sanitized" - 2>/dev/null && "$work/sanitized"; then
+        if can_sanitize gcc; then
             check c-sanitized the_tests_compile \
                 compile_tests "$work/sanitized-tests" -O1 "${sanitizers[@]}" -- "${static_link[@]}" && {
                 run_tests c-sanitized "$work/sanitized-tests" "${calm_programs[@]}" faults --
@@ -245,5 +211,4 @@ for suite in "${suites[@]}"; do
     esac
 done
 
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+summary

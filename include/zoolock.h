@@ -170,6 +170,36 @@ typedef enum {
 } zoolock_guard_state_t;
 
 /**
+ * How much a line of the log matters. Values are append-only.
+ */
+typedef enum {
+  /**
+   * Not of a line: no lines are wanted.
+   */
+  ZOOLOCK_LOG_LEVEL_OFF = 0,
+  /**
+   * Something that should not happen, or that stays broken.
+   */
+  ZOOLOCK_LOG_LEVEL_ERROR = 1,
+  /**
+   * Locks may be lost, or others interfere.
+   */
+  ZOOLOCK_LOG_LEVEL_WARN = 2,
+  /**
+   * Connections and sessions that come and go.
+   */
+  ZOOLOCK_LOG_LEVEL_INFO = 3,
+  /**
+   * Details for a search for faults.
+   */
+  ZOOLOCK_LOG_LEVEL_DEBUG = 4,
+  /**
+   * Everything.
+   */
+  ZOOLOCK_LOG_LEVEL_TRACE = 5,
+} zoolock_log_level;
+
+/**
  * State of a session (R16). Values are append-only.
  */
 typedef enum {
@@ -250,6 +280,13 @@ typedef struct zoolock_error zoolock_error;
  * A lock that was granted. For any thread. In a forked child an inherited guard is lost (R18).
  */
 typedef struct zoolock_guard zoolock_guard;
+
+/**
+ * The unreleased holds of one lock object, each with the thread that took it: for wrappers whose
+ * lock objects are unlocked without naming a guard, as C++'s are (R10). For any thread. In a forked
+ * child it is empty (R18).
+ */
+typedef struct zoolock_holds zoolock_holds;
 
 /**
  * Options of a lock, for `zoolock_*_new`; each is left at its default unless set. Not for two
@@ -362,6 +399,22 @@ typedef struct {
  * Gets told, on the callback thread, that a lock is lost. Must not throw, and should not block.
  */
 typedef void (*zoolock_lost_callback)(void *userdata);
+
+/**
+ * Frees what `userdata` points to. Called once, on the callback thread, when the callback that it
+ * belongs to will not be called any more; never in a forked child. Must not throw.
+ */
+typedef void (*zoolock_free_callback)(void *userdata);
+
+/**
+ * Gets a line of the log, on the callback thread. `target` is the part of the library that it comes
+ * from, `message` the line, UTF-8; both live until the callback returns. Must not throw, and should
+ * not block.
+ */
+typedef void (*zoolock_log_callback)(zoolock_log_level level,
+                                     const char *target,
+                                     const char *message,
+                                     void *userdata);
 
 /**
  * Gets the outcome of an asynchronous call for a lock, on the callback thread.
@@ -565,6 +618,19 @@ zoolock_status zoolock_guard_on_lost(const zoolock_guard *guard,
                                      zoolock_error **err);
 
 /**
+ * `zoolock_guard_on_lost` for a `userdata` that is to be freed: `free_userdata` is called once, after
+ * `callback`, or when the lock is released and `callback` will not be called, and also if this fails. It
+ * may be NULL. Never blocks.
+ *
+ * Errors: `ZOOLOCK_INVALID_ARGUMENT`.
+ */
+zoolock_status zoolock_guard_on_lost_and_free(const zoolock_guard *guard,
+                                              zoolock_lost_callback callback,
+                                              void *userdata,
+                                              zoolock_free_callback free_userdata,
+                                              zoolock_error **err);
+
+/**
  * Blocks until the lock is lost, at most `timeout_ms`; -1 waits for ever, 0 only looks. `*lost` says
  * whether it is lost: false at the time-out, or when the lock is released.
  *
@@ -590,6 +656,50 @@ zoolock_status zoolock_guard_release(const zoolock_guard *guard, zoolock_error *
  * ignored. Never blocks. Not while a blocking call on another thread has it.
  */
 void zoolock_guard_free(zoolock_guard *guard);
+
+/**
+ * No holds yet of an object that locks `path`, which errors name. Never blocks. `*holds` is the
+ * caller's to free.
+ *
+ * Errors: `ZOOLOCK_INVALID_ARGUMENT`.
+ */
+zoolock_status zoolock_holds_new(const char *path, zoolock_holds **holds, zoolock_error **err);
+
+/**
+ * Adds a hold that the calling thread has taken. `guard` stays the caller's to free, which releases
+ * nothing any more: the hold lives until it is taken from here, or `holds` is freed. Never blocks.
+ *
+ * Errors: `ZOOLOCK_INVALID_ARGUMENT`.
+ */
+zoolock_status zoolock_holds_push(const zoolock_holds *holds,
+                                  const zoolock_guard *guard,
+                                  zoolock_error **err);
+
+/**
+ * Another handle on the hold that the calling thread took last; if it took none, on the only one
+ * there is, lost ones counted. `*guard` is the caller's to free. Never blocks.
+ *
+ * Errors: `ZOOLOCK_NOT_HELD` if there is none, or several of other threads,
+ * `ZOOLOCK_INVALID_ARGUMENT`.
+ */
+zoolock_status zoolock_holds_current(const zoolock_holds *holds,
+                                     zoolock_guard **guard,
+                                     zoolock_error **err);
+
+/**
+ * Takes away the hold that `zoolock_holds_current` names, to be released: `*guard` is the caller's,
+ * and freeing it alone releases it in the background. Never blocks.
+ *
+ * Errors: as for `zoolock_holds_current`.
+ */
+zoolock_status zoolock_holds_take(const zoolock_holds *holds,
+                                  zoolock_guard **guard,
+                                  zoolock_error **err);
+
+/**
+ * Frees it; the holds that are left are released in the background. NULL is ignored. Never blocks.
+ */
+void zoolock_holds_free(zoolock_holds *holds);
 
 /**
  * Options with every default. Never blocks. NULL only if zoolock itself fails,
@@ -633,6 +743,34 @@ zoolock_status zoolock_lock_options_add_acl_entry(zoolock_lock_options *options,
                                                   uint32_t permissions,
                                                   const char *scheme,
                                                   const char *id);
+
+/**
+ * Sends the library's log to `callback`: lines of `level`, one of `zoolock_log_level`, and of those
+ * that matter more. It takes the place of the one before, for the whole process. With the level off,
+ * or a NULL `callback`, there is no log, as at first. No line has credentials or key material (R19).
+ *
+ * Lines come in order, on the callback thread: a slow callback delays the other callbacks, but no
+ * lock. While more than 1000 wait, further ones are left out, and a line says how many. What the
+ * callback itself does is not logged. `free_userdata` is called once, when `userdata` is no longer
+ * used, and also if this fails; it may be NULL. Never blocks.
+ *
+ * Errors: `ZOOLOCK_INVALID_ARGUMENT`; `ZOOLOCK_INTERNAL` if there can be no callback thread.
+ */
+zoolock_status zoolock_set_log_callback(int32_t level,
+                                        zoolock_log_callback callback,
+                                        void *userdata,
+                                        zoolock_free_callback free_userdata,
+                                        zoolock_error **err);
+
+/**
+ * Tells the log, as an error, that a callback of the application failed: for wrappers in languages
+ * with exceptions, which must not leave a callback. `callback` says which, `why` what was thrown. With
+ * no log callback it goes to the standard error stream.
+ *
+ * Errors: `ZOOLOCK_INVALID_ARGUMENT`.
+ */
+zoolock_status zoolock_report_callback_failure(const char *callback,
+                                               const char *why);
 
 /**
  * A mutex on `path`, an absolute path below the session's chroot. `options` may be NULL for the
@@ -926,6 +1064,18 @@ zoolock_status zoolock_session_on_state(const zoolock_session *session,
                                         zoolock_state_callback callback,
                                         void *userdata,
                                         zoolock_error **err);
+
+/**
+ * `zoolock_session_on_state` for a `userdata` that is to be freed: `free_userdata` is called once,
+ * after `ZOOLOCK_SESSION_STATE_CLOSED` was told, and also if this fails. It may be NULL. Never blocks.
+ *
+ * Errors: `ZOOLOCK_CLOSED`, `ZOOLOCK_INVALID_ARGUMENT`.
+ */
+zoolock_status zoolock_session_on_state_and_free(const zoolock_session *session,
+                                                 zoolock_state_callback callback,
+                                                 void *userdata,
+                                                 zoolock_free_callback free_userdata,
+                                                 zoolock_error **err);
 
 /**
  * Options with every default. Never blocks. NULL only if zoolock itself fails,

@@ -4,6 +4,8 @@ set -uo pipefail
 . "$(dirname "$0")/env.sh"
 
 scripts/tools.sh || exit 1
+# Their headers are in the examples.
+scripts/tools.sh --databases || exit 1
 passed=0 failed=0
 step() { # NAME COMMAND…
     local name=$1
@@ -19,7 +21,8 @@ step() { # NAME COMMAND…
 
 warn_c() {
     git ls-files -z '*.c' |
-        xargs -0 -n 1 cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only
+        xargs -0 -n 1 cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror -Iinclude \
+            -isystem "$(pg_config --includedir)" -fsyntax-only
 }
 
 # One folder at a time: programs of the same name are the same module to mypy.
@@ -34,6 +37,7 @@ step "cargo fmt" cargo fmt --all --check
 # Not --all-targets: that makes a benchmark of the bindings' libraries, in which nothing is exported, so all is unused.
 step "cargo clippy" cargo clippy --workspace --lib --bins --tests --examples -- -D warnings
 step "C header" ffi-c/generate-header.sh --check
+step "C ABI" ffi-c/abi.sh --check
 step "C" warn_c
 step "Python" py/lint.sh
 programs=(scripts tests/demo/workers tests/bench/programs tests/threads tests/fuzz tests/torture/workers)
@@ -42,6 +46,15 @@ peers=(testserver/tests/peers)
 step "programs, ruff" "$VENV/bin/ruff" check --config py/pyproject.toml --extend-ignore D1,S101 "${programs[@]}" "${peers[@]}"
 step "programs, format" "$VENV/bin/ruff" format --check --config py/pyproject.toml "${programs[@]}" "${peers[@]}"
 step "programs, mypy" check_types "${programs[@]}"
+# Its programs are started by name on purpose: they are what the machine has.
+step "packaging, ruff" "$VENV/bin/ruff" check --config py/pyproject.toml --extend-ignore D1,S101,S603,S607,S202 tests/packaging
+step "packaging, format" "$VENV/bin/ruff" format --check --config py/pyproject.toml tests/packaging
+step "packaging, mypy" check_types tests/packaging
+step "examples, ruff" "$VENV/bin/ruff" check --config py/pyproject.toml --extend-ignore D1,S101,S603,S607,S608 examples docs
+step "examples, format" "$VENV/bin/ruff" format --check --config py/pyproject.toml examples docs
+# For the types of the examples.
+"$VENV/bin/pip" install --quiet --disable-pip-version-check -r examples/python/requirements.txt || exit 1
+step "examples, mypy" check_types examples/python examples/tests docs/check
 step "Node" node/lint.sh
 
 echo

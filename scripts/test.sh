@@ -15,18 +15,21 @@ mkdir -p "$outputs"
 
 lines() { wc -l <"$ZOOLOCK_TEST_REPORT"; }
 
+took() { echo "-- $1 took $((SECONDS - $2)) s"; }
+
 suite() { # NAME COMMAND…: a script that reports its tests itself
-    local name=$1 before status
+    local name=$1 before status began=$SECONDS
     shift
     before=$(lines)
     echo "== $name"
     "$@" </dev/null | tee "$outputs/$name"
     status=${PIPESTATUS[0]}
     scripts/report.py check "$name" "$status" "$outputs/$name" "$ZOOLOCK_TEST_REPORT" "$before"
+    took "$name" "$began"
 }
 
 crate() { # PACKAGE
-    local name=$1 features=() before status
+    local name=$1 features=() before status began=$SECONDS
     if [ "$name" = zoolock ]; then features=(--features testing); fi
     before=$(lines)
     echo "== $name"
@@ -34,6 +37,7 @@ crate() { # PACKAGE
     status=${PIPESTATUS[0]}
     scripts/report.py libtest "$name" "$outputs/$name" "$ZOOLOCK_TEST_REPORT"
     scripts/report.py check "$name" "$status" "$outputs/$name" "$ZOOLOCK_TEST_REPORT" "$before"
+    took "$name" "$began"
 }
 
 # All of the workspace but those that have suites of their own; the bindings' libraries have no Rust tests.
@@ -41,7 +45,7 @@ crates() {
     cargo metadata --no-deps --format-version 1 | python3 -c '
 import json, sys
 names = [package["name"] for package in json.load(sys.stdin)["packages"]]
-print(*sorted(set(names) - {"zoolock-c", "zoolock-py", "zoolock-node", "zoolock-testserver"}))'
+print(*sorted(set(names) - {"zoolock-c", "zoolock-py", "zoolock-node", "zoolock-testserver", "zoolock-examples"}))'
 }
 
 suite scripts python3 scripts/report_test.py
@@ -49,8 +53,13 @@ for package in $(crates); do crate "$package"; done
 suite testserver testserver/test.sh
 suite simulation scripts/simulate.sh SEEDS=1500
 suite c ffi-c/test.sh
+suite cpp ffi-c/test-cpp.sh
+suite abi ffi-c/test-abi.sh
+suite install ffi-c/test-install.sh
 suite python py/test.sh
 suite node node/test.sh
+suite examples examples/test.sh
+suite docs docs/test.sh
 suite conformance tests/conformance/run.sh
 suite torture scripts/torture.sh --short
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Sees to the tools that building and testing need: installs what is missing where it may (Debian, as root), and says
-# what is missing where it may not. With --without-java all but what starting a real ZooKeeper server needs.
+# what is missing where it may not. With --without-java all but what starting a real ZooKeeper server needs; with
+# --databases only what the examples need beyond that.
 set -euo pipefail
 
 missing=()
@@ -13,7 +14,14 @@ need build-essential sh -c 'cc --version && c++ --version && make --version'
 need python3 python3 --version
 # A virtual environment needs more than the interpreter on Debian.
 need python3-venv python3 -c 'import venv, ensurepip'
-if [ "${1-}" != --without-java ]; then
+if [ "${1-}" = --databases ]; then
+    need libsqlite3-dev sh -c 'echo "#include <sqlite3.h>" | cc -E -x c -'
+    need libpq-dev pg_config --includedir
+    if [ "${ZOOLOCK_SKIP_POSTGRES-}" != 1 ]; then
+        # PostgreSQL's programs are not in PATH on Debian.
+        need postgresql sh -c 'command -v initdb || ls /usr/lib/postgresql/*/bin/initdb'
+    fi
+elif [ "${1-}" != --without-java ]; then
     need default-jdk-headless sh -c 'javac -version && java -version'
     need maven mvn -v
 fi

@@ -69,6 +69,13 @@ impl TakenHolds {
             .retain(|taken| !Arc::ptr_eq(&taken.guard, guard));
     }
 
+    /// Whether any of them may still be believed in; false in a forked child, which has none.
+    pub fn any_is_held(&self) -> bool {
+        self.0
+            .get()
+            .is_some_and(|holds| holds.lock().iter().any(|taken| taken.guard.is_held()))
+    }
+
     fn holds(&self) -> &Mutex<Vec<Taken>> {
         match self
             .0

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use zoolock_core::{Error, Guard, Result};
+use zoolock_core::{Error, Guard, Result, binding};
 
 use crate::error::zoolock_error;
 use crate::guard::zoolock_guard;
@@ -35,14 +35,53 @@ pub type zoolock_lost_callback = Option<unsafe extern "C-unwind" fn(userdata: *m
 pub type zoolock_state_callback =
     Option<unsafe extern "C-unwind" fn(state: zoolock_session_state_t, userdata: *mut c_void)>;
 
+/// Frees what `userdata` points to. Called once, on the callback thread, when the callback that it
+/// belongs to will not be called any more; never in a forked child. Must not throw.
+pub type zoolock_free_callback = Option<unsafe extern "C-unwind" fn(userdata: *mut c_void)>;
+
 /// The application's pointer. What is behind it, and which threads may use it, is its affair.
 #[derive(Clone, Copy)]
-struct Userdata(*mut c_void);
+pub(crate) struct Userdata(pub(crate) *mut c_void);
 
 // SAFETY: only ever handed back to the application, which was told on which thread that happens.
 unsafe impl Send for Userdata {}
 // SAFETY: as above.
 unsafe impl Sync for Userdata {}
+
+/// Frees a callback's userdata when it is dropped, together with the callback.
+pub(crate) struct Freed {
+    free: unsafe extern "C-unwind" fn(*mut c_void),
+    userdata: Userdata,
+    // A child has copies of what its parent frees (R18).
+    process: u64,
+}
+
+impl Freed {
+    /// None if the application frees it itself.
+    pub(crate) fn new(free: zoolock_free_callback, userdata: *mut c_void) -> Option<Freed> {
+        free.map(|free| Freed {
+            free,
+            userdata: Userdata(userdata),
+            process: binding::process(),
+        })
+    }
+}
+
+impl Drop for Freed {
+    fn drop(&mut self) {
+        if binding::process() != self.process {
+            return;
+        }
+        let (free, userdata) = (self.free, self.userdata);
+        // Often the network thread drops it, where the application's code may not run.
+        binding::post_callback(move || {
+            // Whole, and not its field: the pointer alone cannot be sent.
+            let userdata = userdata;
+            // SAFETY: the application gave both for each other, and this is the only call.
+            unsafe { free(userdata.0) }
+        });
+    }
+}
 
 /// A callback and its pointer.
 #[derive(Clone, Copy)]

@@ -1,12 +1,13 @@
 //! The held lock.
 
 use std::ffi::{CString, c_char, c_void};
+use std::sync::Arc;
 use std::time::Duration;
 
 use zoolock_core::{Guard, Result, Wait};
 
 use crate::boundary::{boundary, call};
-use crate::callback::{Callback, zoolock_lost_callback};
+use crate::callback::{Callback, Freed, zoolock_free_callback, zoolock_lost_callback};
 use crate::error::zoolock_error;
 use crate::pointer::{self, Lent};
 use crate::state::zoolock_guard_state_t;
@@ -15,7 +16,8 @@ use crate::text::c_string;
 
 /// A lock that was granted. For any thread. In a forked child an inherited guard is lost (R18).
 pub struct zoolock_guard {
-    guard: Guard,
+    // Shared with the holds of a lock object, if it is among them.
+    guard: Arc<Guard>,
     // Made at the grant: made on demand they would need a lock, which may be held at a fork.
     node_path: CString,
     path: CString,
@@ -23,11 +25,26 @@ pub struct zoolock_guard {
 
 impl zoolock_guard {
     pub(crate) fn new(guard: Guard) -> zoolock_guard {
+        zoolock_guard::sharing(Arc::new(guard))
+    }
+
+    /// Another handle on a guard.
+    pub(crate) fn sharing(guard: Arc<Guard>) -> zoolock_guard {
         zoolock_guard {
             node_path: c_string(guard.node_path()),
             path: c_string(guard.path()),
             guard,
         }
+    }
+
+    /// # Safety
+    /// `guard` is NULL or a live handle.
+    pub(crate) unsafe fn shared(
+        operation: &'static str,
+        guard: *const zoolock_guard,
+    ) -> Result<Arc<Guard>> {
+        // SAFETY: as promised by the caller.
+        unsafe { Lent::new(operation, "guard", guard) }.map(|guard| Arc::clone(&guard.guard))
     }
 }
 
@@ -124,6 +141,32 @@ pub unsafe extern "C" fn zoolock_guard_on_lost(
     })
 }
 
+/// `zoolock_guard_on_lost` for a `userdata` that is to be freed: `free_userdata` is called once, after
+/// `callback`, or when the lock is released and `callback` will not be called, and also if this fails. It
+/// may be NULL. Never blocks.
+///
+/// Errors: `ZOOLOCK_INVALID_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn zoolock_guard_on_lost_and_free(
+    guard: *const zoolock_guard,
+    callback: zoolock_lost_callback,
+    userdata: *mut c_void,
+    free_userdata: zoolock_free_callback,
+    err: *mut *mut zoolock_error,
+) -> zoolock_status {
+    call("on_lost", err, || {
+        let freed = Freed::new(free_userdata, userdata);
+        // SAFETY: as above.
+        let guard = unsafe { inner("on_lost", guard) }?;
+        let callback = Callback::new("on_lost", callback, userdata)?;
+        guard.on_lost(move || {
+            callback.call();
+            drop(freed);
+        });
+        Ok(zoolock_status::ZOOLOCK_OK)
+    })
+}
+
 /// Blocks until the lock is lost, at most `timeout_ms`; -1 waits for ever, 0 only looks. `*lost` says
 /// whether it is lost: false at the time-out, or when the lock is released.
 ///
@@ -181,5 +224,5 @@ pub unsafe extern "C" fn zoolock_guard_free(guard: *mut zoolock_guard) {
 
 unsafe fn inner<'a>(operation: &'static str, guard: *const zoolock_guard) -> Result<&'a Guard> {
     // SAFETY: as promised by the caller.
-    unsafe { Lent::new(operation, "guard", guard) }.map(|guard| &guard.get().guard)
+    unsafe { Lent::new(operation, "guard", guard) }.map(|guard| &*guard.get().guard)
 }

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_void};
 use zoolock_core::{Result, Session, SessionBuilder, Wait};
 
 use crate::boundary::{boundary, call};
-use crate::callback::{Callback, zoolock_state_callback};
+use crate::callback::{Callback, Freed, zoolock_free_callback, zoolock_state_callback};
 use crate::error::zoolock_error;
 use crate::pointer::{self, Lent, Place};
 use crate::session_options::zoolock_session_options;
@@ -148,6 +148,32 @@ pub unsafe extern "C" fn zoolock_session_on_state(
         let session = unsafe { inner("on_state", session) }?;
         let callback = Callback::new("on_state", callback, userdata)?;
         session.on_state(move |state| callback.call(state.into()))?;
+        Ok(zoolock_status::ZOOLOCK_OK)
+    })
+}
+
+/// `zoolock_session_on_state` for a `userdata` that is to be freed: `free_userdata` is called once,
+/// after `ZOOLOCK_SESSION_STATE_CLOSED` was told, and also if this fails. It may be NULL. Never blocks.
+///
+/// Errors: `ZOOLOCK_CLOSED`, `ZOOLOCK_INVALID_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn zoolock_session_on_state_and_free(
+    session: *const zoolock_session,
+    callback: zoolock_state_callback,
+    userdata: *mut c_void,
+    free_userdata: zoolock_free_callback,
+    err: *mut *mut zoolock_error,
+) -> zoolock_status {
+    call("on_state", err, || {
+        let freed = Freed::new(free_userdata, userdata);
+        // SAFETY: as above.
+        let session = unsafe { inner("on_state", session) }?;
+        let callback = Callback::new("on_state", callback, userdata)?;
+        session.on_state(move |state| {
+            // Part of the callback, to go when it goes.
+            let _part = &freed;
+            callback.call(state.into());
+        })?;
         Ok(zoolock_status::ZOOLOCK_OK)
     })
 }

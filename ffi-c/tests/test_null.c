@@ -23,6 +23,8 @@ static void r20_null_session_arguments(void)
     IS_NULL("session", zoolock_session_close(NULL, 0, &err));
     IS_NULL("session", zoolock_session_on_state(NULL, NULL, NULL, &err));
     IS_NULL("callback", zoolock_session_on_state(session, NULL, NULL, &err));
+    IS_NULL("session", zoolock_session_on_state_and_free(NULL, NULL, NULL, NULL, &err));
+    IS_NULL("callback", zoolock_session_on_state_and_free(session, NULL, NULL, NULL, &err));
     CHECK_INT(ZOOLOCK_SESSION_STATE_INVALID, zoolock_session_state(NULL));
     CHECK_INT(0, zoolock_session_id(NULL));
     CHECK_INT(0, zoolock_session_negotiated_timeout_ms(NULL));
@@ -229,6 +231,8 @@ static void r20_null_guard_arguments(void)
     IS_NULL("guard", zoolock_guard_ensure_held(NULL, &err));
     IS_NULL("guard", zoolock_guard_on_lost(NULL, tell_event, NULL, &err));
     IS_NULL("callback", zoolock_guard_on_lost(guard, NULL, NULL, &err));
+    IS_NULL("guard", zoolock_guard_on_lost_and_free(NULL, tell_event, NULL, NULL, &err));
+    IS_NULL("callback", zoolock_guard_on_lost_and_free(guard, NULL, NULL, NULL, &err));
     IS_NULL("guard", zoolock_guard_wait_lost(NULL, 0, &lost, &err));
     CHECK(!lost);
     IS_NULL("lost", zoolock_guard_wait_lost(guard, 0, NULL, &err));
@@ -250,6 +254,30 @@ static void r20_null_cancel_and_contenders(void)
     CHECK_INT(0, zoolock_contenders_count(NULL));
     CHECK(zoolock_contenders_get(NULL, 0) == NULL);
     zoolock_contenders_free(NULL);
+}
+
+static void r20_null_holds_and_log(void)
+{
+    zoolock_holds *holds = NULL;
+    zoolock_guard *guard = NULL;
+    IS_NULL("holds", zoolock_holds_new("/a", NULL, &err));
+    IS_NULL("path", zoolock_holds_new(NULL, &holds, &err));
+    CHECK(holds == NULL);
+    IS_NULL("holds", zoolock_holds_push(NULL, NULL, &err));
+    IS_NULL("holds", zoolock_holds_current(NULL, &guard, &err));
+    IS_NULL("holds", zoolock_holds_take(NULL, &guard, &err));
+    CHECK_OK(zoolock_holds_new("/a", &holds, &err), err);
+    IS_NULL("guard", zoolock_holds_push(holds, NULL, &err));
+    IS_NULL("guard", zoolock_holds_current(holds, NULL, &err));
+    IS_NULL("guard", zoolock_holds_take(holds, NULL, &err));
+    CHECK_ERROR(ZOOLOCK_NOT_HELD, "/a", zoolock_holds_current(holds, &guard, &err), err);
+    CHECK_ERROR(ZOOLOCK_NOT_HELD, "/a", zoolock_holds_take(holds, &guard, &err), err);
+    CHECK(guard == NULL);
+    zoolock_holds_free(holds);
+    zoolock_holds_free(NULL);
+    CHECK_OK(zoolock_set_log_callback(ZOOLOCK_LOG_LEVEL_WARN, NULL, NULL, NULL, &err), err);
+    REFUSED(zoolock_report_callback_failure(NULL, "why"));
+    REFUSED(zoolock_report_callback_failure("callback", NULL));
 }
 
 static void r20_null_test_server_arguments(void)
@@ -358,6 +386,7 @@ static const struct test tests[] = {
     TEST(r20_null_rwlock_arguments),
     TEST(r20_null_guard_arguments),
     TEST(r20_null_cancel_and_contenders),
+    TEST(r20_null_holds_and_log),
     TEST(r20_null_test_server_arguments),
     TEST(r20_null_test_server_options),
     TEST(null_error_and_names),

@@ -10,6 +10,7 @@ use zoolock::{Error, Wait, binding};
 
 use crate::cancel::Cancel;
 use crate::errors::OrRaise;
+use crate::owner::Owner;
 
 /// A number of seconds, unchecked.
 fn number(argument: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
@@ -132,6 +133,21 @@ pub(crate) fn cancel(value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<zooloc
             Err(_) => Err(wrong_type("cancel", "a zoolock.Cancel", value)),
         })
         .transpose()
+}
+
+/// A `zoolock.Owner`, or none.
+pub(crate) fn given_owner(value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<zoolock::Owner>> {
+    value
+        .map(|value| match value.cast::<Owner>() {
+            Ok(owner) => Ok(owner.get().0.clone()),
+            Err(_) => Err(wrong_type("owner", "a zoolock.Owner", value)),
+        })
+        .transpose()
+}
+
+/// A `zoolock.Owner`, or the one that stands for the calling thread.
+pub(crate) fn owner(value: Option<&Bound<'_, PyAny>>) -> PyResult<zoolock::Owner> {
+    Ok(given_owner(value)?.unwrap_or_else(zoolock::Owner::current_thread))
 }
 
 /// A whole number; `problem` says of one that does not fit what it should be.

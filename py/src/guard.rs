@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
+use zoolock::Pending;
 use zoolock::binding::TakenHolds;
 
 use crate::arguments;
 use crate::callbacks::Callbacks;
 use crate::errors::OrRaise;
 use crate::lock::Lock;
+use crate::unreleased::{self, Origin};
 use crate::{pickling, releasing, wait};
 
 /// A lock that was granted.
@@ -31,10 +33,12 @@ pub(crate) struct Guard {
     lock: Py<Lock>,
     /// The hold is the lock object's, as with `acquire()`: it does not end with this object.
     kept: bool,
+    origin: Origin,
 }
 
 impl Guard {
     pub(crate) fn new(
+        py: Python<'_>,
         guard: Arc<zoolock::Guard>,
         holds: Arc<TakenHolds>,
         lock: Py<Lock>,
@@ -46,7 +50,18 @@ impl Guard {
             holds,
             lock,
             kept,
+            origin: Origin::here(py),
         }
+    }
+
+    pub(crate) fn inner(&self) -> &Arc<zoolock::Guard> {
+        &self.guard
+    }
+
+    /// Begins to release, by the guard and no more by the lock object.
+    pub(crate) fn start_release(&self) -> Pending<()> {
+        self.holds.forget(&self.guard);
+        self.guard.release_shared()
     }
 
     /// Ends the hold that a `with` block began.
@@ -62,8 +77,17 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        if !self.kept {
-            self.holds.forget(&self.guard);
+        if self.kept {
+            return;
+        }
+        self.holds.forget(&self.guard);
+        if self.guard.is_held() {
+            let what = format!(
+                "zoolock.Guard of '{}', node_path='{}'",
+                self.guard.path(),
+                self.guard.node_path()
+            );
+            unreleased::warn(&what, Some(&self.origin));
         }
     }
 }

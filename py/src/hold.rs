@@ -13,18 +13,26 @@ use crate::pickling;
 /// be used for several blocks.
 #[pyclass(module = "zoolock", frozen)]
 pub(crate) struct Hold {
-    lock: Py<Lock>,
-    wait: Wait,
-    cancel: Option<zoolock::Cancel>,
+    pub(crate) lock: Py<Lock>,
+    pub(crate) wait: Wait,
+    pub(crate) cancel: Option<zoolock::Cancel>,
+    /// Who takes the lock; if not named, who enters the block.
+    pub(crate) owner: Option<zoolock::Owner>,
     entered: Entered,
 }
 
 impl Hold {
-    pub(crate) fn new(lock: Py<Lock>, wait: Wait, cancel: Option<zoolock::Cancel>) -> Hold {
+    pub(crate) fn new(
+        lock: Py<Lock>,
+        wait: Wait,
+        cancel: Option<zoolock::Cancel>,
+        owner: Option<zoolock::Owner>,
+    ) -> Hold {
         Hold {
             lock,
             wait,
             cancel,
+            owner,
             entered: Entered::default(),
         }
     }
@@ -33,7 +41,12 @@ impl Hold {
 #[pymethods]
 impl Hold {
     fn __enter__(&self, py: Python<'_>) -> PyResult<Py<Guard>> {
-        let guard = Lock::take(self.lock.bind(py), self.wait, self.cancel.as_ref(), true)?;
+        let owner = self
+            .owner
+            .clone()
+            .unwrap_or_else(zoolock::Owner::current_thread);
+        let (lock, cancel) = (self.lock.bind(py), self.cancel.as_ref());
+        let guard = Lock::wait_for(lock, &owner, self.wait, cancel, true)?;
         let guard = Py::new(py, guard)?;
         self.entered.push(guard.clone_ref(py));
         Ok(guard)

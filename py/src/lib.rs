@@ -4,6 +4,7 @@
 //! through [`wait`], and has errors made by the Python side. The public names are those of the
 //! package `zoolock` around this module.
 
+mod aio;
 mod arguments;
 mod callbacks;
 mod cancel;
@@ -17,18 +18,27 @@ mod lock;
 mod locks;
 mod logging;
 mod options;
+mod owner;
 mod pickling;
 mod releasing;
 mod session;
+mod statistics;
 mod testing;
+mod unreleased;
 mod wait;
 
 use pyo3::prelude::*;
 
-#[pymodule]
+#[pymodule(gil_used = false)]
 mod _native {
     use super::{Bound, PyModule, PyModuleMethods, PyResult};
 
+    #[pymodule_export]
+    use super::aio::{
+        Call, Port, StateWatch, holds, refuse_closed, start_acquire, start_block, start_close,
+        start_connect, start_contenders, start_guard_release, start_hold, start_lock,
+        start_release, start_try_lock, start_wait_lost, token,
+    };
     #[pymodule_export]
     use super::cancel::Cancel;
     #[pymodule_export]
@@ -41,6 +51,8 @@ mod _native {
     use super::lock::Lock;
     #[pymodule_export]
     use super::locks::{Mutex, ReentrantMutex, RwLock, RwLockSide};
+    #[pymodule_export]
+    use super::owner::Owner;
     #[pymodule_export]
     use super::session::{Session, connect};
     #[pymodule_export]

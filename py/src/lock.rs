@@ -5,16 +5,17 @@ use std::sync::Arc;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use zoolock::binding::TakenHolds;
-use zoolock::{Contender, Error, ErrorKind, Pending, Wait};
+use zoolock::{Contender, Error, ErrorKind, LockStatistics, Pending, Wait};
 
 use crate::entered::Entered;
 use crate::errors::{OrRaise, to_python};
 use crate::guard::Guard;
 use crate::hold::Hold;
 use crate::session::Session;
-use crate::{arguments, contenders, pickling, releasing, wait};
+use crate::unreleased;
+use crate::{arguments, contenders, pickling, releasing, statistics, wait};
 
-/// A lock of the core. The owner of those that have one is the calling thread.
+/// A lock of the core.
 pub(crate) enum Handle {
     Mutex(zoolock::Mutex),
     Reentrant(zoolock::ReentrantMutex),
@@ -50,6 +51,14 @@ impl Handle {
             Handle::Side(side) => side.path(),
         }
     }
+
+    fn statistics(&self) -> LockStatistics {
+        match self {
+            Handle::Mutex(mutex) => mutex.statistics(),
+            Handle::Reentrant(mutex) => mutex.statistics(),
+            Handle::Side(side) => side.statistics(),
+        }
+    }
 }
 
 /// What every lock object can do. `Mutex`, `ReentrantMutex` and the two sides of an `RwLock` are
@@ -62,6 +71,8 @@ impl Handle {
 /// Without a guard, `release()`, `held` and `fencing_token` act on the hold that the calling
 /// thread took last; if it took none, on the object's only unreleased hold; else they raise
 /// `NotHeld` (R10).
+///
+/// `owner` is an `Owner` that takes the lock, or whose hold is meant, instead of the calling thread.
 ///
 /// Ctrl-C interrupts every wait, and no contender is left behind (R5).
 #[pyclass(module = "zoolock", subclass, frozen, weakref)]
@@ -83,54 +94,113 @@ impl Lock {
         }
     }
 
-    /// Waits for the lock and notes the hold as the calling thread's. `None`: a busy try.
+    /// Asks for the lock. `None`: a busy try.
+    pub(crate) fn start(
+        &self,
+        owner: &zoolock::Owner,
+        wait: Wait,
+        cancel: Option<&zoolock::Cancel>,
+    ) -> Pending<Option<zoolock::Guard>> {
+        self.handle.acquire(owner, wait, cancel)
+    }
+
+    /// Notes the hold that was granted as the owner's.
+    pub(crate) fn note(
+        &self,
+        owner: &zoolock::Owner,
+        granted: zoolock::Result<Option<zoolock::Guard>>,
+    ) -> zoolock::Result<Option<Arc<zoolock::Guard>>> {
+        granted.map(|granted| {
+            granted.map(|guard| {
+                let guard = Arc::new(guard);
+                self.holds.push(owner, Arc::clone(&guard));
+                guard
+            })
+        })
+    }
+
+    /// Waits for the lock, and notes the hold.
     fn attempt(
         &self,
         py: Python<'_>,
+        owner: &zoolock::Owner,
         wait: Wait,
         cancel: Option<&zoolock::Cancel>,
     ) -> PyResult<zoolock::Result<Option<Arc<zoolock::Guard>>>> {
-        let owner = zoolock::Owner::current_thread();
-        let outcome = wait::for_outcome(py, self.handle.acquire(&owner, wait, cancel))?;
-        Ok(outcome.map(|granted| {
-            granted.map(|guard| {
-                let guard = Arc::new(guard);
-                self.holds.push(&owner, Arc::clone(&guard));
-                guard
-            })
-        }))
+        let granted = wait::for_outcome(py, self.start(owner, wait, cancel))?;
+        Ok(self.note(owner, granted))
     }
 
-    /// Waits for the lock; a busy try is a `LockTimeout`.
-    pub(crate) fn take(
+    pub(crate) fn guard(slf: &Bound<'_, Lock>, guard: Arc<zoolock::Guard>, kept: bool) -> Guard {
+        let holds = Arc::clone(&slf.get().holds);
+        Guard::new(slf.py(), guard, holds, slf.clone().unbind(), kept)
+    }
+
+    /// The guard of what was granted; a busy try is a `LockTimeout`.
+    pub(crate) fn given(
         slf: &Bound<'_, Lock>,
-        wait: Wait,
-        cancel: Option<&zoolock::Cancel>,
+        granted: zoolock::Result<Option<Arc<zoolock::Guard>>>,
         kept: bool,
     ) -> PyResult<Guard> {
-        let (py, this) = (slf.py(), slf.get());
-        match this.attempt(py, wait, cancel)?.or_raise(py)? {
-            Some(guard) => Ok(Guard::new(
-                guard,
-                Arc::clone(&this.holds),
-                slf.clone().unbind(),
-                kept,
-            )),
+        match granted.or_raise(slf.py())? {
+            Some(guard) => Ok(Lock::guard(slf, guard, kept)),
             None => Err(to_python(
-                py,
+                slf.py(),
                 &Error::new(ErrorKind::Timeout, "lock", "somebody else holds it")
-                    .with_path(this.handle.path()),
+                    .with_path(slf.get().handle.path()),
             )),
         }
     }
 
-    fn list(&self, py: Python<'_>) -> PyResult<Vec<Contender>> {
-        wait::for_outcome(py, self.handle.contenders())?.or_raise(py)
+    /// Waits for the lock; a busy try is a `LockTimeout`.
+    pub(crate) fn wait_for(
+        slf: &Bound<'_, Lock>,
+        owner: &zoolock::Owner,
+        wait: Wait,
+        cancel: Option<&zoolock::Cancel>,
+        kept: bool,
+    ) -> PyResult<Guard> {
+        let granted = slf.get().attempt(slf.py(), owner, wait, cancel)?;
+        Lock::given(slf, granted, kept)
     }
 
-    fn current(&self, operation: &'static str) -> zoolock::Result<Arc<zoolock::Guard>> {
-        let owner = zoolock::Owner::current_thread();
-        self.holds.current(&owner, operation, self.handle.path())
+    pub(crate) fn start_list(&self) -> Pending<Vec<Contender>> {
+        self.handle.contenders()
+    }
+
+    fn list(&self, py: Python<'_>) -> PyResult<Vec<Contender>> {
+        wait::for_outcome(py, self.start_list())?.or_raise(py)
+    }
+
+    /// The hold to be released that the owner took last; if it took none, the object's only one.
+    pub(crate) fn take_hold(&self, owner: &zoolock::Owner) -> zoolock::Result<Arc<zoolock::Guard>> {
+        self.holds.take(owner, "release", self.handle.path())
+    }
+
+    pub(crate) fn is_held_by(&self, owner: &zoolock::Owner) -> bool {
+        self.current(owner, "held")
+            .is_ok_and(|guard| guard.is_held())
+    }
+
+    pub(crate) fn token_of(&self, owner: &zoolock::Owner) -> zoolock::Result<i64> {
+        self.current(owner, "fencing_token")
+            .map(|guard| guard.fencing_token())
+    }
+
+    fn current(
+        &self,
+        owner: &zoolock::Owner,
+        operation: &'static str,
+    ) -> zoolock::Result<Arc<zoolock::Guard>> {
+        self.holds.current(owner, operation, self.handle.path())
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        if self.holds.any_is_held() {
+            unreleased::warn(&format!("lock object of '{}'", self.handle.path()), None);
+        }
     }
 }
 
@@ -154,14 +224,16 @@ impl Lock {
     /// that time), `Cancelled`, `Closed`, `NoAuth`, `SequenceExhausted`; of re-entrant and
     /// read-write locks also `LockLost` (the caller holds it already, and lost it) and
     /// `WouldDeadlock` (the holder of only a read lock asks for the write lock).
-    #[pyo3(signature = (timeout = None, cancel = None))]
+    #[pyo3(signature = (timeout = None, cancel = None, *, owner = None))]
     fn lock(
         slf: &Bound<'_, Self>,
         timeout: Option<&Bound<'_, PyAny>>,
         cancel: Option<&Bound<'_, PyAny>>,
+        owner: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Guard> {
         let wait = arguments::timeout("lock", slf.get().path(), timeout)?;
-        Lock::take(slf, wait, arguments::cancel(cancel)?.as_ref(), false)
+        let (cancel, owner) = (arguments::cancel(cancel)?, arguments::owner(owner)?);
+        Lock::wait_for(slf, &owner, wait, cancel.as_ref(), false)
     }
 
     /// Take the lock if nobody who excludes it is before us; `None` if somebody is.
@@ -171,26 +243,32 @@ impl Lock {
     ///
     /// Does not wait for a holder: it takes the round trips that it needs, bounded by the
     /// session's `connect_timeout`. Raises as `lock()`, and `Unavailable`.
-    fn try_lock(slf: &Bound<'_, Self>) -> PyResult<Option<Guard>> {
-        let (py, this) = (slf.py(), slf.get());
-        let granted = this.attempt(py, Wait::Try, None)?.or_raise(py)?;
-        Ok(granted
-            .map(|guard| Guard::new(guard, Arc::clone(&this.holds), slf.clone().unbind(), false)))
+    #[pyo3(signature = (*, owner = None))]
+    fn try_lock(
+        slf: &Bound<'_, Self>,
+        owner: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Option<Guard>> {
+        let (py, owner) = (slf.py(), arguments::owner(owner)?);
+        let granted = slf.get().attempt(py, &owner, Wait::Try, None)?;
+        let granted = granted.or_raise(py)?;
+        Ok(granted.map(|guard| Lock::guard(slf, guard, false)))
     }
 
     /// A context manager for `with lock.hold(timeout=3) as held:`, which waits at most `timeout`
     /// seconds and raises `LockTimeout` then. Arguments as for `lock()`.
-    #[pyo3(signature = (timeout = None, cancel = None))]
+    #[pyo3(signature = (timeout = None, cancel = None, *, owner = None))]
     fn hold(
         slf: &Bound<'_, Self>,
         timeout: Option<&Bound<'_, PyAny>>,
         cancel: Option<&Bound<'_, PyAny>>,
+        owner: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Hold> {
         let wait = arguments::timeout("hold", slf.get().path(), timeout)?;
         Ok(Hold::new(
             slf.clone().unbind(),
             wait,
             arguments::cancel(cancel)?,
+            arguments::given_owner(owner)?,
         ))
     }
 
@@ -200,17 +278,19 @@ impl Lock {
     /// `blocking=False` it does not wait either, and no `timeout` may be given. The hold is this
     /// object's until `release()`. Raises as `lock()`, but returns False at the time-out.
     #[pyo3(
-        signature = (blocking = None, timeout = None),
-        text_signature = "($self, blocking=True, timeout=-1)"
+        signature = (blocking = None, timeout = None, *, owner = None),
+        text_signature = "($self, blocking=True, timeout=-1, *, owner=None)"
     )]
     fn acquire(
         &self,
         py: Python<'_>,
         blocking: Option<&Bound<'_, PyAny>>,
         timeout: Option<&Bound<'_, PyAny>>,
+        owner: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
         let wait = arguments::acquire_wait(py, self.path(), blocking, timeout)?;
-        match self.attempt(py, wait, None)? {
+        let owner = arguments::owner(owner)?;
+        match self.attempt(py, &owner, wait, None)? {
             Ok(granted) => Ok(granted.is_some()),
             Err(error) if error.kind() == ErrorKind::Timeout => Ok(false),
             Err(error) => Err(to_python(py, &error)),
@@ -222,12 +302,10 @@ impl Lock {
     /// Returns when the deletion of the contender is confirmed, the session is over, or the lease
     /// would have ended. Raises `NotHeld` (a `RuntimeError`) if there is no such hold, `LockLost`
     /// if it was lost before the call.
-    fn release(&self, py: Python<'_>) -> PyResult<()> {
-        let owner = zoolock::Owner::current_thread();
-        let guard = self
-            .holds
-            .take(&owner, "release", self.handle.path())
-            .or_raise(py)?;
+    #[pyo3(signature = (*, owner = None))]
+    fn release(&self, py: Python<'_>, owner: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let owner = arguments::owner(owner)?;
+        let guard = self.take_hold(&owner).or_raise(py)?;
         releasing::release(py, &guard)
     }
 
@@ -248,18 +326,24 @@ impl Lock {
     /// Whether the calling thread's hold may still be believed in (see the class). Never blocks.
     #[getter]
     fn held(&self) -> bool {
-        self.current("held").is_ok_and(|guard| guard.is_held())
+        self.is_held_by(&zoolock::Owner::current_thread())
     }
 
     /// The fencing token of the calling thread's hold (see the class). Raises `NotHeld`.
     #[getter]
     fn fencing_token(&self, py: Python<'_>) -> PyResult<i64> {
-        let guard = self.current("fencing_token").or_raise(py)?;
-        Ok(guard.fencing_token())
+        self.token_of(&zoolock::Owner::current_thread())
+            .or_raise(py)
+    }
+
+    /// What this object has counted, as a `LockStatistics`. Never blocks.
+    fn statistics(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        statistics::to_python(py, self.handle.statistics())
     }
 
     fn __enter__(slf: &Bound<'_, Self>) -> PyResult<Py<Guard>> {
-        let guard = Lock::take(slf, Wait::Forever, None, true)?;
+        let owner = zoolock::Owner::current_thread();
+        let guard = Lock::wait_for(slf, &owner, Wait::Forever, None, true)?;
         let guard = Py::new(slf.py(), guard)?;
         slf.get().entered.push(guard.clone_ref(slf.py()));
         Ok(guard)

@@ -6,7 +6,7 @@ use crate::contenders;
 use crate::errors::OrRaise;
 use crate::lock::{Handle, Lock};
 use crate::session::Session;
-use crate::{pickling, wait};
+use crate::{pickling, statistics, wait};
 
 /// A mutex on a lock path: one guard at a time among all processes and languages, granted in the
 /// order of arrival. Made by `session.mutex(path)`.
@@ -78,6 +78,12 @@ where
     )
 }
 
+impl RwLock {
+    pub(crate) fn start_list(&self) -> zoolock::Pending<Vec<zoolock::Contender>> {
+        self.lock.contenders()
+    }
+}
+
 #[pymethods]
 impl RwLock {
     /// The side that many may hold at once.
@@ -101,8 +107,13 @@ impl RwLock {
     /// Who queues on the path, readers and writers, in the order of the queue. As
     /// `Lock.contenders()`.
     fn contenders(&self, py: Python<'_>) -> PyResult<Vec<Py<PyAny>>> {
-        let contenders = wait::for_outcome(py, self.lock.contenders())?.or_raise(py)?;
+        let contenders = wait::for_outcome(py, self.start_list())?.or_raise(py)?;
         contenders::to_python(py, contenders)
+    }
+
+    /// What both sides have counted, as a `LockStatistics`. Never blocks.
+    fn statistics(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        statistics::to_python(py, self.lock.statistics())
     }
 
     fn __repr__(&self) -> String {

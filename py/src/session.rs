@@ -2,6 +2,7 @@
 
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
+use zoolock::{Error, ErrorKind, Pending, SessionState};
 
 use crate::callbacks::Callbacks;
 use crate::errors::OrRaise;
@@ -51,15 +52,58 @@ pub(crate) fn connect<'py>(
         backoff,
         lease_confirmation,
     };
-    let builder = options::session(py, arguments)?;
-    let pending = match hosts {
+    let pending = start_connect(py, hosts, arguments)?;
+    Ok(Session::new(wait::for_outcome(py, pending)?.or_raise(py)?))
+}
+
+/// Begins to connect.
+pub(crate) fn start_connect<'py>(
+    py: Python<'py>,
+    hosts: Option<Bound<'py, PyAny>>,
+    given: SessionArguments<'py>,
+) -> PyResult<Pending<zoolock::Session>> {
+    let builder = options::session(py, given)?;
+    Ok(match hosts {
         Some(hosts) => builder.connect(&arguments::text("connect", "hosts", &hosts)?),
         None => builder.connect_default(),
-    };
-    Ok(Session {
-        session: wait::for_outcome(py, pending)?.or_raise(py)?,
-        callbacks: Callbacks::default(),
     })
+}
+
+impl Session {
+    pub(crate) fn new(session: zoolock::Session) -> Session {
+        Session {
+            session,
+            callbacks: Callbacks::default(),
+        }
+    }
+
+    pub(crate) fn inner(&self) -> &zoolock::Session {
+        &self.session
+    }
+
+    /// Begins to close.
+    pub(crate) fn start_close(&self, timeout: Option<&Bound<'_, PyAny>>) -> PyResult<Pending<()>> {
+        Ok(match timeout {
+            Some(timeout) => {
+                let timeout = arguments::seconds("close", "timeout", timeout)?;
+                self.session.close_timeout(timeout)
+            }
+            None => self.session.close(),
+        })
+    }
+
+    /// Raises `Closed` if it is.
+    pub(crate) fn refuse_closed(&self, py: Python<'_>, operation: &'static str) -> PyResult<()> {
+        if self.session.state() != SessionState::Closed {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Closed,
+            operation,
+            "the session is closed",
+        ))
+        .or_raise(py)
+    }
 }
 
 #[pymethods]
@@ -158,18 +202,13 @@ impl Session {
     /// raise `Closed`, its contenders are freed, in the background if the time is up. Idempotent.
     #[pyo3(signature = (timeout = None), text_signature = "($self, timeout=5)")]
     fn close(&self, py: Python<'_>, timeout: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        let pending = match timeout {
-            Some(timeout) => {
-                let timeout = arguments::seconds("close", "timeout", timeout)?;
-                self.session.close_timeout(timeout)
-            }
-            None => self.session.close(),
-        };
+        let pending = self.start_close(timeout)?;
         wait::for_outcome(py, pending)?.or_raise(py)
     }
 
-    fn __enter__(slf: Py<Self>) -> Py<Self> {
-        slf
+    fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+        slf.get().refuse_closed(slf.py(), "enter")?;
+        Ok(slf)
     }
 
     #[pyo3(signature = (_kind, raised, _traceback, /))]

@@ -10,13 +10,16 @@ from collections.abc import Callable, Iterator
 import pytest
 from children import Child
 from ensemble import Ensemble
+from loops import Coroutines
 from report import Report
 
 import zoolock
+from zoolock.testing import Server
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Report())
+    config.pluginmanager.register(Coroutines())
 
 
 @pytest.fixture(scope="session")
@@ -92,3 +95,9 @@ def unused_port() -> int:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]
         return port
+
+
+@pytest.fixture(scope="session")
+def server(zoolock_shared_server: Server) -> Server:
+    """A server in this process, for tests to which a real one adds nothing."""
+    return zoolock_shared_server

@@ -9,6 +9,8 @@ Times are seconds. Every wait can be interrupted by Ctrl-C and leaves no contend
 lock promises is written as numbered rules, R1 to R20, in the project's DESIGN.md.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from zoolock import _exit, _logging
 from zoolock._connect import connect
 from zoolock._contender import Contender
@@ -35,6 +37,7 @@ from zoolock._native import (
     Hold,
     Lock,
     Mutex,
+    Owner,
     ReentrantMutex,
     RwLock,
     RwLockSide,
@@ -43,6 +46,10 @@ from zoolock._native import (
 )
 from zoolock._options import AclEntry, ExponentialBackoff, FixedBackoff, Permission, Tls
 from zoolock._states import GuardState, SessionState
+from zoolock._statistics import LockStatistics
+
+if TYPE_CHECKING:
+    from zoolock import aio as aio
 
 __all__ = [
     "AclEntry",
@@ -61,10 +68,12 @@ __all__ = [
     "InvalidArgument",
     "Lock",
     "LockLost",
+    "LockStatistics",
     "LockTimeout",
     "Mutex",
     "NoAuth",
     "NotHeld",
+    "Owner",
     "Permission",
     "ReentrantMutex",
     "RwLock",
@@ -88,3 +97,12 @@ for _public in (globals()[_name] for _name in __all__):
 
 _logging.install()
 _exit.install()
+
+
+def __getattr__(name: str) -> Any:
+    # asyncio takes longer to import than all of zoolock, which programs without it need not pay.
+    if name == "aio":
+        import importlib
+
+        return importlib.import_module("zoolock.aio")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

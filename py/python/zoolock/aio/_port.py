@@ -1,0 +1,100 @@
+"""How coroutines wait for calls of the core.
+
+Each event loop has a port, in which its calls wait, and a doorbell that the network thread rings
+when some of them have ended. The loop alone keeps the doorbell: a loop that is closed drops it, and
+with that all that still waits is given up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from zoolock._native import Call, Port
+
+T = TypeVar("T")
+
+_ports: WeakKeyDictionary[asyncio.AbstractEventLoop, Port] = WeakKeyDictionary()
+
+
+class _Doorbell:
+    __slots__ = ("_port",)
+
+    def __init__(self, port: Port) -> None:
+        self._port = port
+
+    def __call__(self) -> None:
+        for future in self._port.take():
+            _finish(future)
+
+    def __del__(self) -> None:
+        self._port.close()
+
+
+def port_of(loop: asyncio.AbstractEventLoop) -> Port:
+    """Return the port of the running loop, made on first use."""
+    port = _ports.get(loop)
+    # A loop that a fork has copied shares its parent's port, which is not to be touched.
+    if port is None or not port.is_ours():
+        port = Port()
+        loop.add_reader(port.fileno(), _Doorbell(port))
+        _ports[loop] = port
+    return port
+
+
+async def outcome(call: Call[T]) -> T:
+    """Wait for the end of a call. Cancelled, it is given up, whatever has come of it already."""
+    loop = asyncio.get_running_loop()
+    try:
+        port = port_of(loop)
+        future = loop.create_future()
+        if port.wait(call, future):
+            try:
+                await future
+            finally:
+                port.forget(call)
+        return call.take()
+    except BaseException:
+        call.abandon()
+        raise
+
+
+async def outcome_within(call: Call[T], limit: float | None, otherwise: T) -> T:
+    """Wait for the end of a call, at most `limit` seconds; give it up then."""
+    if limit is None:
+        return await outcome(call)
+    loop = asyncio.get_running_loop()
+    try:
+        port = port_of(loop)
+        future = loop.create_future()
+        if port.wait(call, future):
+            timer = loop.call_later(limit, _finish, future)
+            try:
+                await future
+            finally:
+                timer.cancel()
+                port.forget(call)
+            if not call.ended:
+                call.abandon()
+                return otherwise
+        return call.take()
+    except BaseException:
+        call.abandon()
+        raise
+
+
+def follow(call: Call[T], then: Callable[[Call[T]], object]) -> None:
+    """Have the running loop call `then` with the call when it has ended."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+    future.add_done_callback(lambda _: then(call))
+    if not port_of(loop).wait(call, future):
+        _finish(future)
+
+
+def _finish(future: asyncio.Future[Any]) -> None:
+    # One whose task was cancelled is done.
+    if not future.done():
+        future.set_result(None)
