@@ -1,6 +1,6 @@
 # Every task; each works as the first command in a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint gen install uninstall conformance simulate threads fuzz torture bench docs clean
+.PHONY: help setup demo test lint gen install uninstall conformance simulate threads fuzz torture bench docs dist dist-check clean
 
 # Not bash's variable of this name: what follows is handed on as an option.
 SECONDS ?= 10
@@ -21,7 +21,7 @@ DOCDIR ?= share/doc/zoolock
 install-folders = 'PREFIX=$(PREFIX)' 'DESTDIR=$(DESTDIR)' 'LIBDIR=$(LIBDIR)' 'INCLUDEDIR=$(INCLUDEDIR)' 'DOCDIR=$(DOCDIR)'
 
 help: ## List these targets
-	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 14
 
 setup: ## Install and build everything that demo and bench need
 	@scripts/build.sh
@@ -62,8 +62,11 @@ torture: ## All languages on three servers under faults of every kind; MINUTES=5
 bench: ## Measure against a bare socket on the same server; ROUNDS=15 CYCLES=200; writes target/bench/results.json
 	@scripts/bench.sh --rounds '$(ROUNDS)' --cycles '$(CYCLES)'
 
-docs: ## Build the documentation's site into target/docs and check its links
-	@scripts/docs.sh
+dist: ## Build wheel, sdist, npm packages, C tarball, crates, bills of materials and sums into target/dist
+	@scripts/dist.sh
+
+dist-check: ## Build them, install each into a clean place, and run the READMEs' programs from there
+	@scripts/dist-check.sh
 
 clean: ## Remove everything that was built or installed here
 	@scripts/clean.sh

@@ -1,9 +1,10 @@
 'use strict'
 
-const { Owner } = require('./native.js')
 const { fromFailure, unwrap, invalidArgument, ...errors } = require('./lib/errors.js')
 const { Guard } = require('./lib/guard.js')
+const { setLogger } = require('./lib/log.js')
 const { Mutex, ReentrantMutex, RwLock, RwLockSide } = require('./lib/lock.js')
+const { Owner } = require('./lib/owner.js')
 const { Session, connect } = require('./lib/session.js')
 const { TestServer, startTestServer } = require('./lib/testing.js')
 
@@ -16,6 +17,7 @@ module.exports = {
   RwLockSide,
   Guard,
   Owner,
+  setLogger,
   startTestServer,
   TestServer,
   ...errors

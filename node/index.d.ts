@@ -97,6 +97,61 @@ export interface Contender {
   holds: boolean
 }
 
+/** What a lock object has counted since it was made. Other objects on the same path count for themselves. */
+export interface LockStatistics {
+  /** Grants. */
+  acquisitions: number
+  /** Grants that had to wait for another contender. */
+  contended: number
+  /** Attempts that ended at their time-out. */
+  timeouts: number
+  /** Guards that were lost (R4). */
+  losses: number
+  /** Sum of the time from call to grant, in milliseconds. */
+  waitedMs: number
+  /** Sum of the time from grant to release or loss, in milliseconds. */
+  heldMs: number
+}
+
+/** How much a record of the log matters. */
+export type LogLevel = 'error' | 'warn' | 'info' | 'debug'
+
+/** One record of the log. Holds no secrets (R19). */
+export interface LogRecord {
+  level: LogLevel
+  /** One line. */
+  message: string
+  /** What it says more; the names may change between versions. */
+  fields: Record<string, string | number | boolean>
+  /** The part of the library that says it. */
+  target: string
+  /** When it was said. */
+  time: Date
+}
+
+/** Options of {@link setLogger}. */
+export interface LogOptions {
+  /** The least level. Default `info`. */
+  level?: LogLevel | undefined
+}
+
+/**
+ * Gives the log of the process to `logger` from now on, in the place of the one before; to nobody
+ * without one. Each worker thread has a logger of its own, or none.
+ *
+ * `logger` is called on a tick of its own, so what it throws is an uncaught exception. It neither
+ * delays locks nor keeps the process alive; a thread that is busy for long loses records, and is told
+ * how many. The environment variable `NODE_DEBUG=zoolock` sets a logger that prints everything to
+ * standard error. Throws `InvalidArgumentError` (R20).
+ *
+ * @example
+ * setLogger(({ level, message, fields }) => pino[level](fields, message))
+ */
+export function setLogger(
+  logger?: ((record: LogRecord) => void) | null,
+  options?: LogOptions | null
+): void
+
 /**
  * Connects to `hosts`, ZooKeeper's `host:port,host:port/chroot`. Left out, the servers come from the
  * environment variable `ZOOLOCK_HOSTS`, else it is `127.0.0.1:2181`.
@@ -156,8 +211,10 @@ interface Lock<Call, Try> {
     options: Call | null | undefined,
     fn: (held: Guard) => T | PromiseLike<T>
   ): Promise<T>
-  /** Who queues on the path, in order. */
+  /** Who queues on the path, in order. Rejects with `UnavailableError`, `NoAuthError`, `ClosedError`. */
   contenders(): Promise<Contender[]>
+  /** What this object has counted. Nothing is sent. */
+  statistics(): LockStatistics
 }
 
 /**
@@ -176,6 +233,7 @@ export class Mutex implements Lock<CallOptions, TryOptions> {
     fn: (held: Guard) => T | PromiseLike<T>
   ): Promise<T>
   contenders(): Promise<Contender[]>
+  statistics(): LockStatistics
 }
 
 /**
@@ -196,6 +254,7 @@ export class ReentrantMutex
     fn: (held: Guard) => T | PromiseLike<T>
   ): Promise<T>
   contenders(): Promise<Contender[]>
+  statistics(): LockStatistics
 }
 
 /** One side of a {@link RwLock}; re-entrant per owner. */
@@ -210,6 +269,8 @@ export class RwLockSide implements Lock<CallOptions & OwnerOptions, TryOptions &
     fn: (held: Guard) => T | PromiseLike<T>
   ): Promise<T>
   contenders(): Promise<Contender[]>
+  /** What the lock has counted, both sides together. Nothing is sent. */
+  statistics(): LockStatistics
 }
 
 /**
@@ -225,8 +286,10 @@ export class RwLock {
   readonly read: RwLockSide
   /** The side that is exclusive. */
   readonly write: RwLockSide
-  /** Who queues on the path, in order. */
+  /** Who queues on the path, in order. Rejects with `UnavailableError`, `NoAuthError`, `ClosedError`. */
   contenders(): Promise<Contender[]>
+  /** What this object has counted, both sides together. Nothing is sent. */
+  statistics(): LockStatistics
 }
 
 /** A lock that was granted. One that is garbage-collected is released in the background (R10). */

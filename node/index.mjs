@@ -10,6 +10,7 @@ export const {
   RwLockSide,
   Guard,
   Owner,
+  setLogger,
   startTestServer,
   TestServer,
   ZoolockError,

@@ -17,6 +17,8 @@ export declare class Calls {
   take(): Array<EventObject>
   /** Whether the event loop has to stay alive. */
   keepAlive(keep: boolean): void
+  /** Brings the log from this level on, or none of it any more. */
+  log(level?: 'error' | 'warn' | 'info' | 'debug'): void
   /** Cancels a call for a lock; nothing if it has ended. */
   cancel(call: number): void
 }
@@ -61,6 +63,8 @@ export declare class LockHandle {
   tryLock(calls: Calls, call: number, owner?: Owner | undefined | null): void
   /** Settles `call` with those who queue. */
   contenders(calls: Calls, call: number): void
+  /** What this lock has counted; both sides together of a read-write lock. */
+  statistics(): StatisticsObject
 }
 
 /** An owner of re-entrant and read-write locks; each one is somebody else. */
@@ -158,7 +162,7 @@ export interface CredentialsObject {
 export declare function errorKinds(): Array<string>
 
 /**
- * An event as JavaScript sees it: one of `call`, `session` and `guard` says whom it concerns, and
+ * An event as JavaScript sees it: one of `call`, `session`, `guard` and `record` says what it concerns, and
  * of a settled call at most one result is set.
  */
 export interface EventObject {
@@ -171,6 +175,7 @@ export interface EventObject {
   session?: number
   state?: 'connecting' | 'connected' | 'suspended' | 'expired' | 'closed'
   guard?: number
+  record?: RecordObject
 }
 
 /** Options of a lock. */
@@ -178,6 +183,16 @@ export interface LockOptionsObject {
   naming?: string
   data?: Buffer
   acl?: AclObject
+}
+
+/** A record as JavaScript sees it. */
+export interface RecordObject {
+  level: 'error' | 'warn' | 'info' | 'debug'
+  target: string
+  message: string
+  fields: Record<string, any>
+  /** Milliseconds since 1970. */
+  at: number
 }
 
 /** Both sides of a read-write lock. */
@@ -188,6 +203,16 @@ export interface Sides {
 
 /** Settles `call` with a server that listens. It ends with the environment, or with the process. */
 export declare function startTestServer(calls: Calls, call: number, options: TestServerOptions, endsWithProcess: boolean): void
+
+/** A reading of a lock's counters. The counts are whole numbers. */
+export interface StatisticsObject {
+  acquisitions: number
+  contended: number
+  timeouts: number
+  losses: number
+  waitedMs: number
+  heldMs: number
+}
 
 /** Options of a test server. */
 export interface TestServerOptions {

@@ -46,6 +46,10 @@ peers=(testserver/tests/peers)
 step "programs, ruff" "$VENV/bin/ruff" check --config py/pyproject.toml --extend-ignore D1,S101 "${programs[@]}" "${peers[@]}"
 step "programs, format" "$VENV/bin/ruff" format --check --config py/pyproject.toml "${programs[@]}" "${peers[@]}"
 step "programs, mypy" check_types "${programs[@]}"
+# Its programs are started by name on purpose: they are what the machine has.
+step "packaging, ruff" "$VENV/bin/ruff" check --config py/pyproject.toml --extend-ignore D1,S101,S603,S607,S202 tests/packaging
+step "packaging, format" "$VENV/bin/ruff" format --check --config py/pyproject.toml tests/packaging
+step "packaging, mypy" check_types tests/packaging
 step "examples, ruff" "$VENV/bin/ruff" check --config py/pyproject.toml --extend-ignore D1,S101,S603,S607,S608 examples docs
 step "examples, format" "$VENV/bin/ruff" format --check --config py/pyproject.toml examples docs
 # For the types of the examples.

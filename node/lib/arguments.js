@@ -4,8 +4,8 @@
 // judge. Messages never show a value, which might be a secret (R19).
 
 const { isUint8Array } = require('node:util/types')
-const { Owner } = require('../native.js')
 const { invalidArgument } = require('./errors.js')
+const { nativeOf } = require('./owner.js')
 
 const SESSION_OPTIONS = {
   sessionTimeoutMs: number,
@@ -27,6 +27,7 @@ const TEST_SERVER_OPTIONS = {
   maxSessionTimeoutMs: number,
   containerCheckMs: number
 }
+const LOG_OPTIONS = { level: oneOf(['error', 'warn', 'info', 'debug']) }
 const TRY_OPTIONS = { signal: abortSignal, owner }
 const CALL_OPTIONS = { timeoutMs: number, ...TRY_OPTIONS }
 
@@ -43,6 +44,7 @@ function options(operation, given, known) {
 
 const sessionOptions = (given) => options('connect', given, SESSION_OPTIONS)
 const testServerOptions = (given) => options('startTestServer', given, TEST_SERVER_OPTIONS)
+const logOptions = (given) => options('setLogger', given, LOG_OPTIONS)
 const lockOptions = (operation, given) => options(operation, given, LOCK_OPTIONS)
 
 function callOptions(operation, given, takesOwner) {
@@ -93,6 +95,15 @@ function listOf(convert) {
   return (operation, argument, value) => {
     if (!Array.isArray(value)) throw invalidArgument(operation, argument, 'must be an array')
     return value.map((item, index) => convert(operation, `${argument}[${index}]`, item))
+  }
+}
+
+function oneOf(names) {
+  return (operation, argument, value) => {
+    if (!names.includes(value)) {
+      throw invalidArgument(operation, argument, `must be one of ${names.join(', ')}`)
+    }
+    return value
   }
 }
 
@@ -209,8 +220,9 @@ function abortSignal(operation, argument, value) {
 }
 
 function owner(operation, argument, value) {
-  if (!(value instanceof Owner)) throw invalidArgument(operation, argument, 'must be an Owner')
-  return value
+  const native = nativeOf(value)
+  if (native === undefined) throw invalidArgument(operation, argument, 'must be an Owner')
+  return native
 }
 
 function callback(operation, argument, value) {
@@ -220,6 +232,7 @@ function callback(operation, argument, value) {
 module.exports = {
   sessionOptions,
   testServerOptions,
+  logOptions,
   lockOptions,
   callOptions,
   tryOptions,

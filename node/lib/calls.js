@@ -12,6 +12,8 @@ const listeners = new Map()
 const holders = new Set()
 let alive = false
 let lastNumber = 0
+/** Who hears the log. */
+let logger
 
 const calls = new native.Calls(deliver)
 
@@ -105,7 +107,14 @@ function settle(event) {
 }
 
 function tell(event) {
-  listeners.get(event.session ?? event.guard)?.deref()?.(event)
+  if (event.record) logger?.(event.record)
+  else listeners.get(event.session ?? event.guard)?.deref()?.(event)
+}
+
+/** Lets `listener` have the log's records from `level` on, in the place of who had them; or nobody. */
+function listenToLog(listener, level) {
+  logger = listener
+  calls.log(listener === undefined ? undefined : level)
 }
 
 const collected = new FinalizationRegistry((number) => listeners.delete(number))
@@ -121,4 +130,4 @@ function listen(owner, listener, start) {
   start(calls, number)
 }
 
-module.exports = { call, abortableCall, listen, hold, letGo }
+module.exports = { call, abortableCall, listen, listenToLog, hold, letGo }

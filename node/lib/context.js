@@ -3,7 +3,7 @@
 // Who an asynchronous context is: the owner that the outermost `withLock` around it has made (R11).
 
 const { AsyncLocalStorage } = require('node:async_hooks')
-const { Owner } = require('../native.js')
+const native = require('../native.js')
 
 const contexts = new AsyncLocalStorage()
 
@@ -19,7 +19,7 @@ function enter(owner) {
   if (current?.alive && (owner === undefined || owner === current.owner)) {
     return { owner: current.owner, run: (fn) => fn() }
   }
-  const context = { owner: owner ?? new Owner(), alive: true }
+  const context = { owner: owner ?? new native.Owner(), alive: true }
   return { owner: context.owner, run: (fn) => outermost(context, fn) }
 }
 

@@ -88,9 +88,12 @@ function causeOf({ cause, source }) {
   return source ? new Error(source) : undefined
 }
 
-/** Throws if it is a native failure. */
+/**
+ * Throws if it is a native failure. Not by `instanceof`: where the package is loaded twice, the
+ * addon makes its objects of the class that was registered last.
+ */
 function unwrap(outcome) {
-  if (outcome instanceof native.Failure) throw fromFailure(outcome)
+  if (typeof outcome === 'object' && outcome !== null && 'kind' in outcome) throw fromFailure(outcome)
   return outcome
 }
 

@@ -58,6 +58,10 @@ class Lock {
     )
   }
 
+  statistics() {
+    return this.#native.statistics()
+  }
+
   [inspected](depth, options, inspect) {
     return describe(this, { path: this.path }, depth, options, inspect)
   }
@@ -150,6 +154,10 @@ class RwLock {
 
   async contenders() {
     return await this.#read.contenders()
+  }
+
+  statistics() {
+    return this.#read.statistics()
   }
 
   [inspected](depth, options, inspect) {

@@ -6,10 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use napi::Env;
 use napi::bindgen_prelude::Function;
 use napi_derive::napi;
+use tracing::level_filters::LevelFilter;
 use zoolock::Cancel;
 
 use crate::event::{Event, EventObject};
 use crate::inbox::Inbox;
+use crate::logging;
 
 /// An environment (the main thread, or a worker) has one. When it ends, its calls are withdrawn.
 #[napi]
@@ -52,6 +54,15 @@ impl Calls {
         self.inbox.keep_alive(env, keep)
     }
 
+    /// Brings the log from this level on, or none of it any more.
+    #[napi(ts_args_type = "level?: 'error' | 'warn' | 'info' | 'debug'")]
+    pub fn log(&self, level: Option<String>) {
+        logging::listen(
+            &self.inbox,
+            level.as_deref().map_or(LevelFilter::OFF, logging::level),
+        );
+    }
+
     /// Cancels a call for a lock; nothing if it has ended.
     #[napi]
     pub fn cancel(&self, call: i64) {
@@ -74,6 +85,7 @@ impl Calls {
 
 impl Drop for Calls {
     fn drop(&mut self) {
+        logging::listen(&self.inbox, LevelFilter::OFF);
         self.inbox.close();
         for cancel in self.with_waiting(std::mem::take).into_values() {
             cancel.cancel();

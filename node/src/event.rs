@@ -6,6 +6,7 @@ use zoolock::{Contender, Error, SessionState};
 
 use crate::failure::Failure;
 use crate::guard::GuardHandle;
+use crate::logging::{Record, RecordObject};
 use crate::session::SessionHandle;
 use crate::testing::{Started, TestServerHandle};
 
@@ -32,9 +33,10 @@ pub enum Event {
     Lost {
         guard: i64,
     },
+    Logged(Record),
 }
 
-/// An event as JavaScript sees it: one of `call`, `session` and `guard` says whom it concerns, and
+/// An event as JavaScript sees it: one of `call`, `session`, `guard` and `record` says what it concerns, and
 /// of a settled call at most one result is set.
 #[napi(object, object_from_js = false)]
 #[derive(Default)]
@@ -51,6 +53,8 @@ pub struct EventObject {
     pub state: Option<&'static str>,
 
     pub guard: Option<i64>,
+
+    pub record: Option<RecordObject>,
 }
 
 /// One who queues.
@@ -74,6 +78,10 @@ impl From<Event> for EventObject {
             },
             Event::Lost { guard } => EventObject {
                 guard: Some(guard),
+                ..EventObject::default()
+            },
+            Event::Logged(record) => EventObject {
+                record: Some(record.into()),
                 ..EventObject::default()
             },
         }

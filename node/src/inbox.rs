@@ -8,6 +8,7 @@ use napi::{Env, Result, Status, sys};
 use zoolock::{Error, ErrorKind, Pending};
 
 use crate::event::{Event, Value};
+use crate::logging::Record;
 
 /// Weak: listening alone does not keep the process alive.
 pub type Wake = ThreadsafeFunction<(), (), (), Status, false, true>;
@@ -19,50 +20,75 @@ pub type Wake = ThreadsafeFunction<(), (), (), Status, false, true>;
 /// its pending wake-ups carry, and a leaked guard would stay held.
 pub struct Inbox {
     queue: Mutex<Queue>,
-    wake: Wake,
 }
 
-#[derive(Default)]
 struct Queue {
     events: Vec<Event>,
-    closed: bool,
+    /// Records of the log among them.
+    records: usize,
+    /// Records that found no place since the last time.
+    dropped: u64,
+    /// Nothing once the environment ends. Only its own thread takes it away and lets it go: the
+    /// last reference must not be dropped on another thread while Node frees what it refers to.
+    wake: Option<Wake>,
 }
+
+/// The log of a thread that takes nothing may not grow for ever.
+const MOST_RECORDS: usize = 1000;
 
 impl Inbox {
     pub fn new(wake: Wake) -> Arc<Inbox> {
         Arc::new(Inbox {
-            queue: Mutex::default(),
-            wake,
+            queue: Mutex::new(Queue {
+                events: Vec::new(),
+                records: 0,
+                dropped: 0,
+                wake: Some(wake),
+            }),
         })
     }
 
     /// Brings an event to JavaScript; drops it, which releases a guard, if that has ended.
     pub fn push(&self, event: Event) {
         let mut queue = self.lock();
-        if queue.closed {
+        if queue.wake.is_none() {
             drop(queue);
             drop(event);
             return;
         }
-        let first = queue.events.is_empty();
-        queue.events.push(event);
-        drop(queue);
-        if first {
-            // Fails only while the environment ends, and then nobody is there to be woken.
-            self.wake.call((), ThreadsafeFunctionCallMode::NonBlocking);
+        queue.push(event);
+    }
+
+    /// Brings a record of the log to JavaScript, unless too many wait.
+    pub fn push_record(&self, record: Record) {
+        let mut queue = self.lock();
+        if queue.records >= MOST_RECORDS {
+            queue.dropped += 1;
+        } else if queue.wake.is_some() {
+            queue.records += 1;
+            queue.push(Event::Logged(record));
         }
     }
 
     pub fn take(&self) -> Vec<Event> {
-        std::mem::take(&mut self.lock().events)
+        let mut queue = self.lock();
+        let mut events = std::mem::take(&mut queue.events);
+        queue.records = 0;
+        let dropped = std::mem::take(&mut queue.dropped);
+        drop(queue);
+        if dropped > 0 {
+            events.push(Event::Logged(Record::dropped(dropped)));
+        }
+        events
     }
 
-    /// The environment ends: drops what is queued and what will come.
+    /// The environment ends: drops what is queued and what will come. On its own thread only.
     pub fn close(&self) {
         let mut queue = self.lock();
-        queue.closed = true;
+        let wake = queue.wake.take();
         let unread = std::mem::take(&mut queue.events);
         drop(queue);
+        drop(wake);
         drop(unread);
     }
 
@@ -73,12 +99,16 @@ impl Inbox {
         } else {
             sys::napi_unref_threadsafe_function
         };
-        self.wake.handle.with_read_aborted(|aborted| {
+        let queue = self.lock();
+        let Some(wake) = &queue.wake else {
+            return Ok(());
+        };
+        wake.handle.with_read_aborted(|aborted| {
             if aborted {
                 return Ok(());
             }
             // SAFETY: on the environment's thread, and not finalised while `aborted` is locked.
-            match unsafe { change(env.raw(), self.wake.raw()) } {
+            match unsafe { change(env.raw(), wake.raw()) } {
                 sys::Status::napi_ok => Ok(()),
                 status => Err(napi::Error::from_status(Status::from(status))),
             }
@@ -131,5 +161,18 @@ impl Inbox {
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Queue {
+    /// Wakes the event loop for the first event: it takes all at once.
+    fn push(&mut self, event: Event) {
+        if self.events.is_empty()
+            && let Some(wake) = &self.wake
+        {
+            // Fails only while the environment ends, and then nobody is there to be woken.
+            wake.call((), ThreadsafeFunctionCallMode::NonBlocking);
+        }
+        self.events.push(event);
     }
 }

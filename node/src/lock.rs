@@ -2,13 +2,15 @@
 
 use napi_derive::napi;
 use zoolock::{
-    Cancel, Contender, Error, ErrorKind, Guard, Mutex, Pending, ReentrantMutex, RwLockSide, Wait,
+    Cancel, Contender, Error, ErrorKind, Guard, LockStatistics, Mutex, Pending, ReentrantMutex,
+    RwLockSide, Wait,
 };
 
 use crate::calls::Calls;
 use crate::event::Value;
 use crate::options::timeout;
 use crate::owner::Owner;
+use crate::statistics::StatisticsObject;
 
 /// A lock, or one side of a read-write lock.
 #[napi]
@@ -41,6 +43,14 @@ impl Recipe {
             Recipe::Mutex(lock) => lock.contenders(),
             Recipe::Reentrant(lock) => lock.contenders(),
             Recipe::Side(lock) => lock.contenders(),
+        }
+    }
+
+    fn statistics(&self) -> LockStatistics {
+        match self {
+            Recipe::Mutex(lock) => lock.statistics(),
+            Recipe::Reentrant(lock) => lock.statistics(),
+            Recipe::Side(lock) => lock.statistics(),
         }
     }
 
@@ -92,6 +102,12 @@ impl LockHandle {
             .follow(call, Ok(self.0.contenders()), |contenders| {
                 Ok(Value::Contenders(contenders))
             });
+    }
+
+    /// What this lock has counted; both sides together of a read-write lock.
+    #[napi]
+    pub fn statistics(&self) -> StatisticsObject {
+        self.0.statistics().into()
     }
 }
 

@@ -117,7 +117,10 @@ const badCalls = [
   ['signal', { signal: {} }],
   ['signal', { signal: new AbortController() }],
   ['owner', { owner: {} }],
-  ['owner', { owner: 'me' }]
+  ['owner', { owner: 'me' }],
+  ['owner', { owner: Object.create(Owner.prototype) }],
+  ['owner', { owner: Owner }],
+  ['owner', { owner: new Proxy(new Owner(), {}) }]
 ]
 
 test('R20 bad options of calls reject InvalidArgumentError, and nothing is sent', async () => {

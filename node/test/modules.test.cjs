@@ -29,6 +29,30 @@ test('every kind of error has its class, under ZoolockError', () => {
   }
 })
 
+test('the package loaded twice in one thread works in both copies', async (t) => {
+  const cached = Object.keys(require.cache)
+  const kept = Object.fromEntries(cached.map((file) => [file, require.cache[file]]))
+  for (const file of cached) delete require.cache[file]
+  const other = require('zoolock')
+  Object.assign(require.cache, kept)
+  assert.notEqual(other.connect, zoolock.connect)
+
+  const server = await other.startTestServer()
+  t.after(() => server.stop())
+  for (const copy of [zoolock, other, zoolock]) {
+    const session = await copy.connect(server.hosts)
+    await session.mutex('/locks/a').withLock((held) => assert.ok(held instanceof copy.Guard))
+    await session.rwLock('/locks/b').write.withLock({ owner: new copy.Owner() }, () => {})
+    assert.throws(() => session.mutex('bad'), copy.InvalidArgumentError)
+    await assert.rejects(session.mutex('/locks/a').lock({ timeoutMs: NaN }), copy.InvalidArgumentError)
+    await session.close()
+  }
+  const session = await other.connect(server.hosts)
+  const owner = new zoolock.Owner()
+  await assert.rejects(session.reentrantMutex('/locks/a').lock({ owner }), other.InvalidArgumentError)
+  await session.close()
+})
+
 test('what caused a failure is the cause of its error', () => {
   const { fromFailure } = require('../lib/errors.js')
   const down = { kind: 'UNAVAILABLE', operation: 'connect', message: 'no server', source: 'refused' }

@@ -77,6 +77,29 @@ test('R17 a process that an exception ends frees its locks', async () => {
   assert.deepEqual(await ensemble.children(path), [])
 })
 
+test('R17 a handler of SIGINT that exits frees all, and one that closes ends the process', async () => {
+  for (const [handler, status] of [
+    ['process.exit(130)', 130],
+    ['session.close()', 0]
+  ]) {
+    const path = newPath()
+    const program = start(
+      `const session = await connect(hosts, { sessionTimeoutMs: 60000, exclusive: true })
+       const mutex = session.mutex(path)
+       await mutex.lock()
+       mutex.lock().catch(() => {})
+       process.once('SIGINT', () => { ${handler} })
+       while ((await mutex.contenders()).length < 2);
+       console.log('ready')`,
+      { hosts, path }
+    )
+    assert.equal(await program.line(), 'ready')
+    program.kill('SIGINT')
+    assert.deepEqual(await program.ended, { code: status, signal: null })
+    assert.deepEqual(await ensemble.children(path), [])
+  }
+})
+
 test('a pending call keeps the process alive', async () => {
   const path = newPath()
   const held = await session.mutex(path).lock()

@@ -121,6 +121,58 @@ test('R11 an Owner given re-enters wherever it is given', async () => {
   assert.deepEqual(await mutex.contenders(), [])
 })
 
+test('R11 an Owner of a class derived from it is one', async () => {
+  class Till extends Owner {
+    number = 7
+  }
+  const mutex = session.reentrantMutex(newPath())
+  const owner = new Till()
+  const first = await mutex.lock({ owner })
+  const second = await mutex.tryLock({ owner })
+  assert.equal(second.fencingToken, first.fencingToken)
+  await first.release()
+  await second.release()
+})
+
+test('R11 one owner for all locks inside the outermost withLock, and none outside', async () => {
+  const mutex = session.reentrantMutex(newPath())
+  const other = session.reentrantMutex(newPath())
+  const { read, write } = session.rwLock(newPath())
+  await mutex.withLock(() =>
+    write.withLock(async () => {
+      // The inner withLock ends before the outer: what it leaves behind is still the outer's.
+      let left
+      await other.withLock(async () => {
+        left = new Promise(setImmediate).then(() => mutex.tryLock())
+      })
+      await (await left).release()
+      const kept = await read.lock({ timeoutMs: 1000 })
+      await kept.release()
+    })
+  )
+  const held = await mutex.lock()
+  assert.equal(await mutex.tryLock(), null)
+  await held.release()
+})
+
+test('R11 a branch of Promise.all that outlives withLock is a stranger from then on', async () => {
+  const mutex = session.reentrantMutex(newPath())
+  const failure = new Error('business')
+  const fire = withResolvers()
+  let left
+  await assert.rejects(
+    mutex.withLock(async () => {
+      left = fire.promise.then(() => mutex.tryLock())
+      await Promise.all([left, Promise.reject(failure)])
+    }),
+    failure
+  )
+  const held = await mutex.lock()
+  fire.resolve()
+  assert.equal(await left, null)
+  await held.release()
+})
+
 test('R11 another owner inside a withLock is another owner', async () => {
   const mutex = session.reentrantMutex(newPath())
   await mutex.withLock(async () => {

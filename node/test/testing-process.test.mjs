@@ -77,6 +77,34 @@ for (const way of ['process.exit()', 'server.unref()']) {
   })
 }
 
+for (const [end, status] of [
+  ['process.exit(3)', 3],
+  ['setImmediate(() => { throw new Error("business") })', 1],
+  ['process.exitCode = 3; server.unref()', 3]
+]) {
+  test(`R17 an exit waits a second at most for a server that does not answer: ${end}`, async () => {
+    // A call under way keeps a process from ending by itself.
+    const pending = `
+      mutex.lock()
+      while ((await mutex.contenders()).length < 2);`
+    const { printed, code } = await run(
+      `const server = await startTestServer()
+       const session = await connect(server.hosts)
+       const mutex = session.mutex('/locks/a')
+       globalThis.held = await mutex.lock()
+       ${end.includes('unref') ? '' : pending}
+       server.freezeAll()
+       console.log(String(process.hrtime.bigint()))
+       ${end}`,
+      { hosts: '', imports, stderr: 'ignore' }
+    )
+    const took = Number(process.hrtime.bigint() - BigInt(printed[0])) / 1e9
+    assert.equal(code, status)
+    // Closing is given 1 s; the rest is what a loaded machine takes to end a process.
+    assert.ok(took < 2.5, `${took} s`)
+  })
+}
+
 test('a server of which only the hosts are in use is not collected', async () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc')

@@ -1,6 +1,7 @@
 //! The engine that all recipes share: enqueue, order, watch, verify, grant, clean up. A pure state
 //! machine over the session's: commands, replies and events in; requests and outcomes out.
 
+mod acls;
 mod attempts;
 mod contenders;
 mod guards;

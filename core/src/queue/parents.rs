@@ -3,7 +3,7 @@
 use super::nodes::{self, NodeId};
 use super::paths::PathId;
 use super::replies::Tag;
-use super::{Context, Queues};
+use super::{Context, Queues, acls};
 use crate::path;
 use crate::session::Outcome;
 use crate::wire::code::Code;
@@ -36,7 +36,7 @@ impl Queues {
         let Some(node) = self.nodes.get(&for_node) else {
             return;
         };
-        let acl = nodes::parent_acl(cx, &node.target);
+        let acl = acls::parent_acl(cx, &node.target);
         let Some(queue) = self.paths.get_mut(id) else {
             return;
         };

@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
+use super::super::{Failure, Probed};
 use super::*;
 
 #[path = "machine_tests/rig.rs"]

@@ -10,17 +10,17 @@ const imported = `import { connect } from ${JSON.stringify(index)}`
 
 /**
  * Starts a program whose body is `source`; `hosts`, `path`, `args` and `connect` are in scope.
- * Without `imports` it does not load the package, hence has no `connect`.
+ * Without `imports` it does not load the package, hence has no `connect`. `options` are Node's.
  */
-export function start(source, { hosts, path, args = [], imports = imported }) {
+export function start(source, { hosts, path, args = [], imports = imported, options = [], env = {}, stderr = 'inherit' }) {
   const text = `
     ${imports}
     const [hosts, path, ...args] = process.argv.slice(1)
     ${source}`
   const child = spawn(
     process.execPath,
-    ['--input-type=module', '-e', text, '--', hosts, path ?? '', ...args],
-    { stdio: ['ignore', 'pipe', 'inherit'] }
+    [...options, '--input-type=module', '-e', text, '--', hosts, path ?? '', ...args],
+    { stdio: ['ignore', 'pipe', stderr], env: { ...process.env, ...env } }
   )
   // Does nothing to one that has ended; a test that failed leaves none behind.
   after(() => child.kill('SIGKILL'))

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::super::*;
+use crate::session::{Failure, Probed};
 use crate::wire::codec::Writer;
 
 pub(super) const S: Duration = Duration::from_secs(12);
