@@ -2,9 +2,12 @@
 # Builds the examples and runs them, in every language, against an embedded ZooKeeper server, SQLite and PostgreSQL.
 # ZOOLOCK_TEST_REPORT names a file that gets a line per test; ZOOLOCK_SKIP_POSTGRES=1 leaves PostgreSQL out.
 set -euo pipefail
+# shellcheck source=scripts/env.sh
 . "$(dirname "$0")/../scripts/env.sh"
 
-[ -n "${ZOOLOCK_C_LIB-}" ] && [ -n "${ZOOLOCK_PYTHON-}" ] && [ -n "${ZOOLOCK_NODE-}" ] || scripts/build.sh --without-java >&2
+if [ -z "${ZOOLOCK_C_LIB-}" ] || [ -z "${ZOOLOCK_PYTHON-}" ] || [ -z "${ZOOLOCK_NODE-}" ]; then
+    scripts/build.sh --without-java >&2
+fi
 : "${ZOOLOCK_C_LIB:=$TARGET/release}" "${ZOOLOCK_PYTHON:=$PYTHON}" "${ZOOLOCK_NODE:=$ROOT/node}"
 scripts/tools.sh --databases >&2
 built=$TARGET/examples
