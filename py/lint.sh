@@ -6,3 +6,4 @@ set -eu
 .venv/bin/ruff format --check .
 .venv/bin/mypy
 .venv/bin/pyright
+.venv/bin/python stub_docs.py --check

@@ -176,6 +176,31 @@ async def test_r10_a_block_may_be_left_by_another_task(server: Server, path: str
             await lock.__aexit__(None, None, None)
 
 
+async def test_r10_a_task_leaves_its_own_block(server: Server, path: str) -> None:
+    async with await zoolock.aio.connect(server.hosts) as session:
+        read, first_leaves = session.rwlock(path).read, asyncio.Event()
+
+        async def first() -> None:
+            async with read as held:
+                await first_leaves.wait()
+                assert held.held
+            assert held.state == "released"
+
+        async def second() -> None:
+            async with read as outer:
+                async with read as inner:
+                    assert inner.fencing_token == outer.fencing_token
+                assert (inner.state, outer.state) == ("released", "held")
+            assert outer.state == "released"
+            first_leaves.set()
+
+        tasks = [asyncio.create_task(first())]
+        await loops.eventually(lambda: len(contenders(server, path)) == 1)
+        tasks.append(asyncio.create_task(second()))
+        await asyncio.gather(*tasks)
+        assert contenders(server, path) == []
+
+
 async def test_r11_its_task_gets_it_again_with_the_same_token(server: Server, path: str) -> None:
     async with await zoolock.aio.connect(server.hosts) as session:
         lock, same = session.reentrant_mutex(path), session.reentrant_mutex(path)

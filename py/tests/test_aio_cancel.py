@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import random
+import select
 import sys
-import time
 from collections.abc import Awaitable, Callable
 
 import loops
 import pytest
+from children import PATIENCE
 from queues import contenders
 
 import zoolock
+from zoolock.aio._port import port_of
 from zoolock.testing import Server
 
 VERBS: dict[str, Callable[[zoolock.aio.Session, str], Awaitable[object]]] = {
@@ -74,7 +76,8 @@ async def test_r05_cancelled_in_the_iteration_of_its_grant_it_leaves_no_lock(
             # The loop stands still meanwhile.
             held.release()
             if moment == "before it is seen":
-                time.sleep(0.02)
+                rung, _, _ = select.select([port_of(asyncio.get_running_loop())], [], [], PATIENCE)
+                assert rung
                 waiting.cancel()
             else:
                 await seen.wait()
@@ -182,6 +185,25 @@ async def test_r05_a_connect_that_is_cancelled_leaves_no_session(zoolock_server:
         else:
             assert isinstance(outcome, asyncio.CancelledError)
     await loops.eventually(lambda: zoolock_server.sessions() == [])
+
+
+async def test_what_is_cancelled_leaves_nothing_in_the_loop(server: Server, path: str) -> None:
+    port = port_of(asyncio.get_running_loop())
+    async with await zoolock.aio.connect(server.hosts) as session:
+        async with session.mutex(path) as held:
+            waits: list[asyncio.Task[object]] = [
+                asyncio.create_task(session.mutex(path).lock()) for _ in range(10)
+            ]
+            waits += [asyncio.create_task(held.wait_lost(60)) for _ in range(10)]
+            await asyncio.sleep(0)
+            assert len(port) == 20
+            assert not await held.wait_lost(0.01)
+            for wait in waits:
+                wait.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
+            assert len(port) == 0
+        await loops.eventually(lambda: contenders(server, path) == [])
+    assert len(port) == 0
 
 
 async def test_r05_wait_for_gives_up_a_wait(server: Server, path: str) -> None:

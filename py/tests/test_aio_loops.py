@@ -181,10 +181,8 @@ async def test_thousands_wait_without_a_thread_each(zoolock_server: Server) -> N
 def test_r08_one_ring_tells_of_all_that_has_ended(server: Server, path: str) -> None:
     async def body() -> None:
         async with await zoolock.aio.connect(server.hosts) as session:
-            tasks = [
-                asyncio.create_task(session.mutex(f"{path}/{number}").lock())
-                for number in range(100)
-            ]
+            locks = [session.mutex(f"{path}/{number}") for number in range(100)]
+            tasks = [asyncio.create_task(lock.lock()) for lock in locks]
             await asyncio.sleep(0)
             rings = 0
             finish = zoolock.aio._port._Doorbell.__call__
@@ -196,8 +194,8 @@ def test_r08_one_ring_tells_of_all_that_has_ended(server: Server, path: str) -> 
 
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr("zoolock.aio._port._Doorbell.__call__", ring)
-                eventually(lambda: len(contenders(server, path)) == 100)
-                time.sleep(0.05)
+                # The loop stands still until all are granted.
+                eventually(lambda: all(lock.statistics().acquisitions for lock in locks))
                 guards = await asyncio.gather(*tasks)
             assert rings <= 3
             await asyncio.gather(*(guard.release() for guard in guards))

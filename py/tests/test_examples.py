@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import os
 import sqlite3
@@ -16,6 +17,7 @@ from children import eventually
 from ensemble import Ensemble
 
 import zoolock
+from zoolock.testing import Server
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -44,13 +46,14 @@ def test_the_order_service(session: zoolock.Session, hosts: str, tmp_path: Path)
     assert int(again.stdout.split()[-1]) > int(placed.stdout.split()[-1])
 
 
-def test_the_scheduled_job(session: zoolock.Session, hosts: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("job", ["scheduled_job.py", "scheduled_job_aio.py"])
+def test_the_scheduled_job(session: zoolock.Session, hosts: str, tmp_path: Path, job: str) -> None:
     environment = {"ZOOLOCK_HOSTS": hosts, "JOBS_DB": str(tmp_path / "jobs.db")}
-    assert run("scheduled_job.py", "monday", **environment).stdout == "done\n"
-    assert run("scheduled_job.py", "monday", **environment).stdout == "was done before\n"
-    assert run("scheduled_job.py", "tuesday", **environment).stdout == "done\n"
+    assert run(job, "monday", **environment).stdout == "done\n"
+    assert run(job, "monday", **environment).stdout == "was done before\n"
+    assert run(job, "tuesday", **environment).stdout == "done\n"
     with session.mutex("/locks/job/nightly"):
-        skipped = run("scheduled_job.py", "friday", JOB_PATIENCE="0.3", **environment)
+        skipped = run(job, "friday", JOB_PATIENCE="0.3", **environment)
     assert skipped.stdout == "skipped: another instance is at it\n", skipped.stderr
     assert skipped.returncode == 0
 
@@ -61,7 +64,11 @@ def test_an_outage_is_not_taken_for_somebody_elses_lock(tmp_path: Path) -> None:
         "ORDERS_DB": str(tmp_path / "orders.db"),
         "JOBS_DB": str(tmp_path / "jobs.db"),
     }
-    calls = [("order_service.py", "ann", "tea"), ("scheduled_job.py", "friday")]
+    calls = [
+        ("order_service.py", "ann", "tea"),
+        ("scheduled_job.py", "friday"),
+        ("scheduled_job_aio.py", "friday"),
+    ]
     # At once, since each takes as long as a connect may.
     with ThreadPoolExecutor() as threads:
         for outage in threads.map(lambda call: run(*call, **environment), calls):
@@ -85,7 +92,41 @@ def test_an_outage_during_an_order_is_no_order_in_progress(
         orders.place("ann", "tea")
 
 
-@pytest.mark.parametrize("program", ["order_service.py", "scheduled_job.py"])
+async def test_the_job_of_a_lost_lock_is_cancelled_and_undone(
+    zoolock_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(EXAMPLES)
+    example = importlib.import_module("scheduled_job_aio")
+    database = sqlite3.connect(":memory:")
+    cancelled: list[bool] = []
+
+    async def endless(batch: str, database: sqlite3.Connection, token: int) -> bool:
+        try:
+            with database:
+                database.execute("CREATE TABLE batches (name TEXT, token INTEGER)")
+                database.execute("INSERT INTO batches VALUES (?, ?)", (batch, token))
+                zoolock_server.expire_all()
+                await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            cancelled.append(True)
+            raise
+        return True
+
+    monkeypatch.setattr(example, "work", endless)
+    with pytest.raises(zoolock.LockLost):
+        async with (
+            await zoolock.aio.connect(zoolock_server.hosts) as session,
+            session.mutex("/locks/job/nightly") as held,
+        ):
+            await example.while_held(held, "friday", database)
+    assert cancelled
+    assert database.execute("SELECT count(*) FROM batches").fetchone() == (0,)
+    database.close()
+
+
+@pytest.mark.parametrize(
+    "program", ["order_service.py", "scheduled_job.py", "scheduled_job_aio.py"]
+)
 def test_wrong_arguments_are_answered_by_the_usage(program: str) -> None:
     for arguments in ((), ("one", "two", "three")):
         refused = run(program, *arguments)

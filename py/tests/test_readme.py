@@ -36,6 +36,23 @@ def test_the_quick_start_runs_as_it_is(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", READMES)
+def test_the_asyncio_program_runs_as_it_is(name: str, tmp_path: Path) -> None:
+    shown = [program for program in programs(READMES[name]) if "asyncio.run" in program]
+    assert len(shown) == 1
+    outcome = subprocess.run(
+        [sys.executable, "-W", "error", "-c", shown[0]],
+        cwd=tmp_path,
+        env={},
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert (outcome.returncode, outcome.stderr) == (0, "")
+    assert re.fullmatch(r"fencing token \d+\n", outcome.stdout)
+
+
+@pytest.mark.parametrize("name", READMES)
 def test_the_tests_of_an_application_pass(name: str, tmp_path: Path) -> None:
     shown = [program for program in programs(READMES[name]) if "def test_" in program]
     assert shown

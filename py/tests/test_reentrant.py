@@ -32,7 +32,8 @@ def test_r11_another_thread_queues(session: zoolock.Session, path: str) -> None:
         assert threads.in_thread(lock.try_lock) is None
         waiting = threads.start(lambda: lock.lock(timeout=20))
         eventually(lambda: len(lock.contenders()) == 2)
-        assert lock.try_lock() is not None
+        with lock.lock(timeout=0) as again:
+            assert again.held
     waiting.result(20).release()
 
 

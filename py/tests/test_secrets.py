@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import traceback
 from collections.abc import Callable
@@ -54,7 +55,8 @@ def test_r19_credentials_are_in_no_repr_and_no_error(
 ) -> None:
     session = connect(auth=[("digest", f"alice:{SECRET}")])
     lock = session.mutex(path)
-    shown = [repr(thing) for thing in (session, lock, lock.lock(), session.rwlock(path))]
+    with lock as held:
+        shown = [repr(thing) for thing in (session, lock, held, session.rwlock(path))]
     for options in (
         {"auth": [("digest", f"alice:{SECRET}", 3)]},
         {"auth": f"digest:{SECRET}"},
@@ -72,6 +74,31 @@ def test_r19_credentials_are_in_no_repr_and_no_error(
         shown.append("".join(traceback.format_exception_only(type(error), error)))
         shown += [repr(error), repr(error.__cause__), repr(error.__context__)]
     assert [text for text in shown if SECRET in text] == []
+
+
+async def test_r19_credentials_are_in_no_trace_of_asyncio(
+    hosts: str, path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    loop = asyncio.get_running_loop()
+    loop.set_debug(True)
+    shown = []
+    async with await zoolock.aio.connect(hosts, auth=[("digest", f"alice:{SECRET}")]) as session:
+        lock = session.mutex(path)
+        async with lock as held:
+            waiting = asyncio.create_task(lock.lock())
+            await asyncio.sleep(0.05)
+            shown += [repr(thing) for thing in (session, lock, held, waiting, loop)]
+            waiting.cancel()
+    for options in ({"auth": f"digest:{SECRET}"}, {"auth": [("di gest", SECRET)]}):
+        with pytest.raises((TypeError, zoolock.InvalidArgument)) as raised:
+            await zoolock.aio.connect(hosts, **options)
+        shown += [repr(raised.value), str(raised.value)]
+    with pytest.raises(zoolock.AuthFailed) as refused:
+        await zoolock.aio.connect(hosts, auth=[("sasl-of-nobody", SECRET)], connect_timeout=5)
+    shown += [repr(refused.value), str(refused.value), repr(refused.value.__cause__)]
+    assert [text for text in (*shown, *caplog.messages) if SECRET in text] == []
+    loop.set_debug(False)
 
 
 def test_r19_credentials_are_in_no_log(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import tracemalloc
 import warnings
 from collections.abc import Iterator
@@ -42,23 +41,6 @@ def test_the_warning_says_where_the_lock_was_taken(local: zoolock.Session, path:
         tracemalloc.stop()
     assert trace is not None
     assert any(line.endswith(".lock()  # here") for line in trace.format())
-
-
-def test_a_cycle_that_is_collected_warns(local: zoolock.Session, server: Server, path: str) -> None:
-    guard = local.mutex(path).lock()
-    guard.on_lost(lambda guard=guard: guard.path)  # type: ignore[misc]
-    del guard
-    with pytest.warns(ResourceWarning, match="unreleased"):
-        gc.collect()
-    eventually(lambda: contenders(server, path) == [])
-
-
-def test_a_lock_object_that_holds_warns(local: zoolock.Session, server: Server, path: str) -> None:
-    lock = local.mutex(path)
-    assert lock.acquire()
-    with pytest.warns(ResourceWarning, match=f"unreleased lock object of '{path}'"):
-        del lock
-    eventually(lambda: contenders(server, path) == [])
 
 
 def test_what_has_ended_does_not_warn(zoolock_server: Server, path: str) -> None:
