@@ -68,5 +68,8 @@ dist: ## Build wheel, sdist, npm packages, C tarball, crates, bills of materials
 dist-check: ## Build them, install each into a clean place, and run the READMEs' programs from there
 	@scripts/dist-check.sh
 
+docs: ## Build the documentation's site into target/docs and check its links
+	@scripts/docs.sh
+
 clean: ## Remove everything that was built or installed here
 	@scripts/clean.sh

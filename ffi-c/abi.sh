@@ -9,6 +9,7 @@
 # Usage: abi.sh [--check | --break]: --break takes a change that breaks programs, for which SOVERSION in build.rs has to rise.
 set -euo pipefail
 
+# shellcheck source=ffi-c/check.sh
 . "$(dirname "${BASH_SOURCE[0]}")/check.sh"
 trap 'rm -rf "$work"' EXIT
 known=$here/abi/zoolock.abi

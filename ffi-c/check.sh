@@ -42,7 +42,7 @@ shared_link=(-L"$release" "-Wl,-rpath,$release" -lzoolock)
 # The system libraries are those of `rustc --print native-static-libs`.
 read -ra private_libs <"$here/package/private-libs"
 static_link=("$release/libzoolock.a" "${private_libs[@]}")
-sanitizers=(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+sanitizers=("-fsanitize=address,undefined" -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 
 can_sanitize() { # COMPILER
     echo 'int main(void) { return 0; }' |

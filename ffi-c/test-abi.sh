@@ -4,6 +4,7 @@
 # ZOOLOCK_TEST_REPORT names a file that gets a line per test.
 set -euo pipefail
 
+# shellcheck source=ffi-c/check.sh
 . "$(dirname "${BASH_SOURCE[0]}")/check.sh"
 trap 'rm -rf "$work"' EXIT
 

@@ -5,6 +5,7 @@
 # Usage: test-cpp.sh [TEST...]: names of tests, or how they begin. ZOOLOCK_TEST_REPORT names a file that gets a line per test.
 set -euo pipefail
 
+# shellcheck source=ffi-c/check.sh
 . "$(dirname "${BASH_SOURCE[0]}")/check.sh"
 trap 'rm -rf "$work"' EXIT
 cd "$root"
@@ -24,10 +25,8 @@ compiles() { # COMPILER FLAG...
 }
 
 each_header_stands_alone() {
-    local header
-    for header in include/zoolock.hpp include/zoolock/*.hpp; do
-        g++ -std=c++17 "${strict[@]}" -fsyntax-only -x c++ - <<<"#include <${header#include/}>" || return 1
-    done
+    (cd include && printf '%s\n' zoolock.hpp zoolock/*.hpp) |
+        xargs -P 2 -I{} g++ -std=c++17 "${strict[@]}" -fsyntax-only -include {} -x c++ /dev/null
 }
 
 runs_without_rtti() {
@@ -47,7 +46,9 @@ says_why_not() { # TEXT FLAG...
 }
 
 compilers=(g++)
-if command -v clang++ >/dev/null; then compilers+=(clang++); else echo "skipped clang++: it is not installed"; fi
+# Debian names it after its version, too.
+clang=$(compgen -c | grep -Ex 'clang\+\+(-[0-9]+)?' | sort -V | tail -n 1 || true)
+if [ -n "$clang" ]; then compilers+=("$clang"); else echo "skipped clang++: it is not installed"; fi
 
 headers() {
     local compiler standard
@@ -69,7 +70,7 @@ headers() {
 
 # ---- the tests ----
 
-objects=() flags=(-std=c++17 -g -O0 "${strict[@]}")
+objects=() flags=(-std=c++17 -g1 -O0 "${strict[@]}")
 link=("${shared_link[@]}")
 if can_sanitize gcc; then
     flags+=("${sanitizers[@]}")
@@ -152,11 +153,11 @@ documents() { # FILE LANGUAGE COMPILER...
     rm -f "$work/blocks"/*
     awk -v language="$language" -v to="$work/blocks/" '
         $0 == "```" language { inside = 1; text = ""; next }
-        $0 == "```" && inside { inside = 0; if (text ~ /^#include/) printf "%s", text > (to ++count "." language) }
+        $0 == "```" && inside { inside = 0; if (text ~ /^#include/) { count += 1; printf "%s", text > (to count "." language) } }
         inside { text = text $0 "\n" }' "$root/$file"
     for source in "$work"/blocks/*."$language"; do
         number=$((number + 1))
-        check cpp "the_${language}_program_${number}_of_${file//[\/.]/_}_runs" says_a_token "$source" "$@" || true
+        check cpp "the_${language}_program_${number}_of_${file//[\/.-]/_}_runs" says_a_token "$source" "$@" || true
     done
 }
 

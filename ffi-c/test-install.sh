@@ -5,6 +5,7 @@
 # ZOOLOCK_TEST_REPORT names a file that gets a line per test.
 set -euo pipefail
 
+# shellcheck source=ffi-c/check.sh
 . "$(dirname "${BASH_SOURCE[0]}")/check.sh"
 trap 'rm -rf "$work"' EXIT
 cd "$root"
@@ -109,14 +110,24 @@ cmake_builds_it() { cmake_project "${version%.*}" && cmake --build "$work/built"
 shared_by_cmake() { needs "$work/built/shared-$1" && says_a_token "$work/built/shared-$1"; }
 static_by_cmake() { ! needs "$work/built/static-$1" && says_a_token "$work/built/static-$1"; }
 
-cmake_refuses() { ! cmake_project "$1" && grep -q "compatible with requested version\|$1" "$work/log"; }
+cmake_refuses() { # VERSION
+    local said
+    if said=$(cmake_project "$1" 2>&1); then
+        echo "taken: $said"
+        return 1
+    fi
+    echo "$said"
+    grep -q "compatible with requested version \"$1\"\|requested version \"$1\"" <<<"$said"
+}
 
 # Elsewhere, as distributions have it, and gone again.
 uninstall_leaves_nothing() {
-    local folders=(PREFIX=/usr "DESTDIR=$work/other" LIBDIR=/usr/lib/x86_64-linux-gnu)
-    make --no-print-directory install "${folders[@]}" && [ -f "$work/other/usr/lib/x86_64-linux-gnu/cmake/zoolock/zoolockConfig.cmake" ] &&
-        PKG_CONFIG_PATH=$work/other/usr/lib/x86_64-linux-gnu/pkgconfig pkg-config --cflags-only-I zoolock | sed 's/^-I//' | xargs -I{} test -f {}/zoolock.h &&
-        make --no-print-directory uninstall "${folders[@]}" && [ -z "$(find "$work/other" -not -type d)" ]
+    local folders=(PREFIX=/usr "DESTDIR=$work/other" LIBDIR=/usr/lib/x86_64-linux-gnu) flags
+    local lib=$work/other/usr/lib/x86_64-linux-gnu
+    make --no-print-directory install "${folders[@]}" && [ -f "$lib/cmake/zoolock/zoolockConfig.cmake" ] || return 1
+    PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --cflags-only-I zoolock >"$work/flags" && read -ra flags <"$work/flags"
+    [ -f "${flags[0]#-I}/zoolock.h" ] || { echo "no header in ${flags[0]}"; return 1; }
+    make --no-print-directory uninstall "${folders[@]}" && [ -z "$(find "$work/other" -not -type d)" ]
 }
 
 bad_folders_are_refused() {

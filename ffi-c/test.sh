@@ -4,11 +4,12 @@
 #   c-static     linked with libzoolock.a
 #   c-sanitized  as c-static, with gcc's address and undefined-behaviour sanitizers, if it has them;
 #                of the forks those of a process without threads
-#   c-valgrind   as c, under valgrind, if it is installed; not the faults and the forks
+#   c-valgrind   as c, under valgrind, if it is there or can be installed; not the faults and the forks
 # Usage: test.sh [SUITE...]. ZOOLOCK_TEST_REPORT names a file that gets a line per test;
 # ZOOLOCK_ENSEMBLE names the ensemble program, which is built otherwise.
 set -euo pipefail
 
+# shellcheck source=ffi-c/check.sh
 . "$(dirname "${BASH_SOURCE[0]}")/check.sh"
 programs=(null input mutex async reentrant rwlock close auth callback testserver fork faults)
 calm_programs=(null input mutex async reentrant rwlock close auth callback testserver)
@@ -195,7 +196,7 @@ for suite in "${suites[@]}"; do
         fi
         ;;
     c-valgrind)
-        if command -v valgrind >/dev/null; then
+        if scripts/debian.sh valgrind valgrind --version; then
             check c-valgrind the_tests_compile compile_tests "$work/valgrind" -O0 -- "${shared_link[@]}" &&
                 run_tests c-valgrind "$work/valgrind" "${calm_programs[@]}" -- \
                     valgrind --quiet --error-exitcode=99 --leak-check=full \

@@ -747,7 +747,8 @@ zoolock_status zoolock_lock_options_add_acl_entry(zoolock_lock_options *options,
 /**
  * Sends the library's log to `callback`: lines of `level`, one of `zoolock_log_level`, and of those
  * that matter more. It takes the place of the one before, for the whole process. With the level off,
- * or a NULL `callback`, there is no log, as at first. No line has credentials or key material (R19).
+ * or a NULL `callback`, there is no log, as at first. Lines that are on their way still go to the one
+ * before: its `free_userdata` tells when none will. No line has credentials or key material (R19).
  *
  * Lines come in order, on the callback thread: a slow callback delays the other callbacks, but no
  * lock. While more than 1000 wait, further ones are left out, and a line says how many. What the

@@ -118,6 +118,7 @@ export type LogLevel = 'error' | 'warn' | 'info' | 'debug'
 
 /** One record of the log. Holds no secrets (R19). */
 export interface LogRecord {
+  /** How much it matters. */
   level: LogLevel
   /** One line. */
   message: string

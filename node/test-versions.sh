@@ -44,7 +44,7 @@ run() { # MAJOR
     esac
     echo "== Node $version"
     # shellcheck disable=SC2086
-    ZOOLOCK_TEST_SUITE=node$1 "$binary" --test --test-timeout=120000 \
+    ZOOLOCK_TEST_SUITE=node$1 "$binary" --test --test-timeout=300000 \
         --test-reporter=./test/support/reporter.mjs $tests
 }
 started=

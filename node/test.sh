@@ -12,4 +12,4 @@ export ZOOLOCK_ENSEMBLE
 npm ci --no-audit --no-fund --loglevel=error
 npm run --silent build
 [ $# -gt 0 ] || set -- test/*.test.mjs test/*.test.cjs
-exec node --test --test-timeout=120000 --test-reporter=./test/support/reporter.mjs "$@"
+exec node --test --test-timeout=300000 --test-reporter=./test/support/reporter.mjs "$@"

@@ -5,7 +5,8 @@ set -uo pipefail
 . "$(dirname "$0")/dist-env.sh"
 
 prepare() {
-    scripts/tools.sh >&2 && scripts/dist.sh &&
+    scripts/tools.sh >&2 && scripts/debian.sh cmake cmake --version && scripts/debian.sh pkg-config pkg-config --version &&
+        scripts/dist.sh &&
         CARGO_TARGET_DIR=$TARGET cargo build --quiet --release -p zoolock-ensemble >&2 &&
         "$TARGET/release/ensemble" setup >&2 &&
         (cd tests/packaging && npm ci --silent --no-audit --no-fund)
@@ -17,7 +18,7 @@ if ! prepare; then
 fi
 tools
 export ZOOLOCK_ENSEMBLE=$TARGET/release/ensemble
-export ZOOLOCK_DIST=$DIST ZOOLOCK_VERSION=$VERSION ZOOLOCK_TARGET=$TARGET ZOOLOCK_DIST_TOOLS=$TOOLS
+export ZOOLOCK_DIST=$DIST ZOOLOCK_VERSION=$VERSION ZOOLOCK_TARGET=$TARGET ZOOLOCK_BUILT=$BUILT ZOOLOCK_DIST_TOOLS=$TOOLS
 outputs=$TARGET/dist-check
 mkdir -p "$outputs"
 

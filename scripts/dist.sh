@@ -9,11 +9,11 @@ parts=("$@")
 scripts/tools.sh --without-java >&2
 if [ $# = 0 ]; then rm -rf "$DIST"; fi
 mkdir -p "$DIST"
-# The sources of the crates have to be there for their folders to be known.
-cargo fetch --quiet --locked --target "$HOST"
+cargo fetch --quiet --locked
 tools
 for part in "${parts[@]}"; do
     echo "== $part" >&2
+    # shellcheck source=/dev/null
     . "scripts/dist-$part.sh"
 done
 (cd "$DIST" && rm -f SHA256SUMS && sha256sum -- * >"$TARGET/SHA256SUMS" && mv "$TARGET/SHA256SUMS" .)

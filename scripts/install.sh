@@ -4,6 +4,7 @@
 # place, so that the prefix may be moved.
 # Usage: install.sh install|uninstall PREFIX=… [DESTDIR=…] [LIBDIR=…] [INCLUDEDIR=…] [DOCDIR=…]
 set -euo pipefail
+# shellcheck source=scripts/env.sh
 . "$(dirname "$0")/env.sh"
 
 action=${1-}

@@ -25,6 +25,11 @@ warn_c() {
             -isystem "$(pg_config --includedir)" -fsyntax-only
 }
 
+# As docs.rs builds it, and every link leads somewhere.
+document() {
+    RUSTDOCFLAGS="-D warnings" cargo doc --no-deps -p zoolock -p zoolock-testserver --features zoolock/testing
+}
+
 # One folder at a time: programs of the same name are the same module to mypy.
 check_types() { # FOLDER…
     local folder
@@ -36,6 +41,7 @@ check_types() { # FOLDER…
 step "cargo fmt" cargo fmt --all --check
 # Not --all-targets: that makes a benchmark of the bindings' libraries, in which nothing is exported, so all is unused.
 step "cargo clippy" cargo clippy --workspace --lib --bins --tests --examples -- -D warnings
+step "Rust docs" document
 step "C header" ffi-c/generate-header.sh --check
 step "C ABI" ffi-c/abi.sh --check
 step "C" warn_c

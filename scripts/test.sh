@@ -58,6 +58,7 @@ suite abi ffi-c/test-abi.sh
 suite install ffi-c/test-install.sh
 suite python py/test.sh
 suite node node/test.sh
+suite node-versions node/test-versions.sh
 suite examples examples/test.sh
 suite docs docs/test.sh
 suite conformance tests/conformance/run.sh

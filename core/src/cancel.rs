@@ -10,7 +10,29 @@ use crate::sync::primitive::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Cancels the calls that it was given to: they fail with `Cancelled` and leave no contender (R5).
 /// One handle may serve many calls; once fired, it stays fired, and a later call given it fails at
-/// once. Clones are the same handle.
+/// once. Clones are the same handle. For futures, dropping them does the same.
+///
+/// # Examples
+/// ```
+/// use zoolock::blocking::Session;
+/// use zoolock::{Cancel, ErrorKind, Wait};
+///
+/// # fn main() -> zoolock::Result<()> {
+/// # let server = zoolock::testing::Server::start()?;
+/// # let session = Session::connect(&server.hosts())?;
+/// let mutex = session.mutex("/locks/report")?;
+/// let held = mutex.lock()?;
+/// let cancel = Cancel::new();
+/// std::thread::scope(|scope| {
+///     let waiting = scope.spawn(|| mutex.acquire(Wait::Forever, Some(&cancel)));
+///     cancel.cancel();
+///     let error = waiting.join().unwrap().unwrap_err();
+///     assert_eq!(error.kind(), ErrorKind::Cancelled);
+/// });
+/// held.release()?;
+/// # session.close()
+/// # }
+/// ```
 #[derive(Clone, Default)]
 pub struct Cancel(Arc<Inner>);
 
@@ -40,7 +62,8 @@ impl Cancel {
         Cancel::default()
     }
 
-    /// Cancels every call that waits with this handle, and every later one. Never blocks.
+    /// Cancels every call that waits with this handle, and every later one (R5). A call that was
+    /// granted already keeps its guard. Never blocks; from any thread.
     pub fn cancel(&self) {
         self.0.fired.store(true, Ordering::SeqCst);
         let targets = std::mem::take(&mut *self.targets().lock());

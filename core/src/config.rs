@@ -25,7 +25,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// One entry of an access control list.
+/// One entry of an access control list; see [`Acl::List`].
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct AclEntry {
     /// ZooKeeper's permission bits: READ 1, WRITE 2, CREATE 4, DELETE 8, ADMIN 16.
@@ -51,7 +51,23 @@ impl fmt::Debug for AclEntry {
     }
 }
 
-/// Who may do what with the nodes that zoolock creates.
+/// Who may do what with the nodes that zoolock creates: contenders, and parents that are missing
+/// (R15). For [`SessionBuilder::acl`](crate::SessionBuilder::acl) and [`LockOptions::acl`].
+///
+/// A contender needs READ for everyone who may queue behind it and has to watch it; taking and
+/// releasing a lock need CREATE and DELETE on the lock path.
+///
+/// # Examples
+/// ```
+/// use zoolock::{Acl, AclEntry};
+///
+/// let entry = |permissions, scheme: &str, id: &str| AclEntry {
+///     permissions,
+///     scheme: scheme.to_owned(),
+///     id: id.to_owned(),
+/// };
+/// let acl = Acl::List(vec![entry(31, "x509", "CN=billing"), entry(1, "world", "anyone")]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Acl {
@@ -60,22 +76,24 @@ pub enum Acl {
     /// Contenders: everything for the creator, READ for anyone, so that successors can watch them;
     /// parents: everything for the creator. Needs credentials.
     Creator,
-    /// As listed, for contenders and parents alike.
+    /// As listed, for contenders and parents alike; not empty.
     List(Vec<AclEntry>),
 }
 
-/// What renews the lease of held locks (R3).
+/// What renews the lease of held locks (R3), every sixth of the session timeout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LeaseConfirmation {
     /// `sync`, which the leader answers without asking its quorum.
     #[default]
     Sync,
-    /// A quorum write (`multi` of `check`), for those who restart followers behind a partition.
+    /// A quorum write (`multi` of `check`), for those who restart followers behind a partition: R1 then
+    /// assumes nothing of leaders that are cut off.
     Write,
 }
 
-/// How the first connect is retried. Later reconnects follow the session manager's own rules (R16).
+/// How the first connect is retried: pauses between full rounds of the servers, each shortened by a
+/// random part. Later reconnects follow the session manager's own rules (R16).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Backoff {
@@ -124,7 +142,8 @@ impl Backoff {
     }
 }
 
-/// TLS towards the servers. The files are read when the session is configured.
+/// TLS towards the servers. The files are read once, when the session is configured; a bad one is
+/// `InvalidArgument`. Key material is shown nowhere (R19).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Tls {
     /// File with the trusted authorities, PEM; the platform's if left out.
@@ -327,8 +346,14 @@ fn check_acl(operation: &'static str, acl: &Acl, has_credentials: bool) -> Resul
     }
 }
 
-/// Options of one lock.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Options of one lock; for [`Session::mutex_with`](crate::Session::mutex_with) and its like.
+///
+/// ```
+/// use zoolock::{LockOptions, Naming};
+///
+/// let options = LockOptions::new().naming(Naming::Kazoo).data("nightly batch");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct LockOptions {
     /// The names that contenders get; every naming is understood whatever is chosen here (R13).
@@ -345,21 +370,21 @@ impl LockOptions {
         LockOptions::default()
     }
 
-    /// Sets the naming.
+    /// Sets the names that contenders get. Default [`Naming::Curator`].
     #[must_use]
     pub fn naming(mut self, naming: Naming) -> LockOptions {
         self.naming = naming;
         self
     }
 
-    /// Sets the contenders' data.
+    /// Sets the contenders' data, at most 512 KiB. Default: the session's identity.
     #[must_use]
     pub fn data(mut self, data: impl Into<Vec<u8>>) -> LockOptions {
         self.data = Some(data.into());
         self
     }
 
-    /// Sets the ACL.
+    /// Sets the ACL of this lock's nodes. Default: the session's.
     #[must_use]
     pub fn acl(mut self, acl: Acl) -> LockOptions {
         self.acl = Some(acl);
@@ -385,32 +410,39 @@ impl LockOptions {
     }
 }
 
-/// How long a call for a lock waits (R6).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How long a call for a lock waits (R6). A [`Duration`] converts: zero is a try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Wait {
     /// Until granted, through outages and session changes.
     Forever,
     /// Not for a holder: the round trips that the answer takes, bounded by `connect_timeout`.
     Try,
-    /// At most this long.
+    /// At most this long; over ten years is `InvalidArgument`.
     UpTo(Duration),
+}
+
+impl From<Duration> for Wait {
+    fn from(timeout: Duration) -> Wait {
+        match timeout.is_zero() {
+            true => Wait::Try,
+            false => Wait::UpTo(timeout),
+        }
+    }
 }
 
 impl Wait {
     /// From a `Duration`: zero is a try; over ten years is `InvalidArgument`.
+    #[doc(hidden)]
     pub fn from_duration(operation: &'static str, timeout: Duration) -> Result<Wait> {
         if timeout > LONGEST {
             return Err(too_long(operation, "timeout"));
         }
-        Ok(if timeout.is_zero() {
-            Wait::Try
-        } else {
-            Wait::UpTo(timeout)
-        })
+        Ok(Wait::from(timeout))
     }
 
     /// From seconds, as Python's `acquire` takes them: -1 is for ever, 0 a try; other negatives,
     /// NaN and over ten years are `InvalidArgument`.
+    #[doc(hidden)]
     #[expect(clippy::float_cmp, reason = "exactly -1 is the marker")]
     pub fn from_seconds(operation: &'static str, timeout: f64) -> Result<Wait> {
         if timeout == -1.0 {
@@ -421,6 +453,7 @@ impl Wait {
 
     /// From milliseconds, as C takes them: -1 is for ever, 0 a try; other negatives and over ten
     /// years are `InvalidArgument`.
+    #[doc(hidden)]
     pub fn from_millis(operation: &'static str, timeout_ms: i64) -> Result<Wait> {
         match timeout_ms {
             -1 => Ok(Wait::Forever),

@@ -212,7 +212,7 @@ impl Engine {
                 // contenders to be deleted instead.
                 for (until, then) in std::mem::take(&mut self.goodbyes) {
                     let (queues, _) = self.parts(now);
-                    queues.await_deletions(|_| true, until, then);
+                    queues.await_deletions(|_, _| true, until, then);
                 }
             }
             Command::Connect { until, then } => self.connect(until, then),

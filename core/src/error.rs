@@ -20,6 +20,11 @@ pub enum ErrorKind {
     /// The caller cancelled the call. No contender is left behind (R5).
     Cancelled,
     /// The lock was held and is no longer. Stop the protected work; somebody else may be in it.
+    ///
+    /// The error's [cause](Error::cause) says why: `Unavailable`, the lease ran out before a server
+    /// confirmed the session (R3); `SessionExpired`, the ensemble ended the session; `LockLost`,
+    /// somebody else deleted the contender; `Closed`, the session's handle was closed (R17);
+    /// `NotHeld`, the lock is the parent process's (R18).
     LockLost,
     /// The caller does not hold what it tries to release (R10). A bug in the caller.
     NotHeld,
@@ -109,7 +114,30 @@ impl fmt::Display for ErrorKind {
 
 /// A failed operation: its kind, which operation it was, the path if one was involved, and why.
 ///
-/// The message is one line and never holds credentials (R19).
+/// [`kind`](Error::kind) decides what to do. The message is one line for a reader, and not to be
+/// matched; it never holds credentials (R19). What is underneath, if that is known, is the
+/// [source](std::error::Error::source), and [`cause`](Error::cause) if it is an error of zoolock's.
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+/// use zoolock::{Error, ErrorKind};
+///
+/// # fn main() -> zoolock::Result<()> {
+/// # let server = zoolock::testing::Server::start()?;
+/// # let session = zoolock::blocking::Session::connect(&server.hosts())?;
+/// let mutex = session.mutex("/locks/report")?;
+/// server.freeze_all()?;
+/// let error = mutex.lock_timeout(Duration::from_millis(50)).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Timeout);
+/// assert_eq!(error.path(), Some("/locks/report"));
+/// if let Some(cause) = error.cause() {
+///     eprintln!("no server: {cause}");
+/// }
+/// # server.thaw_all()?;
+/// # session.close()
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Error(Box<Detail>);
 
@@ -127,6 +155,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
     /// Makes an error; used by the core and by bindings that check arguments of their language.
+    #[doc(hidden)]
     pub fn new(kind: ErrorKind, operation: &'static str, message: impl Into<String>) -> Error {
         Error(Box::new(Detail {
             kind,
@@ -138,6 +167,7 @@ impl Error {
     }
 
     /// An `InvalidArgument` that names the argument and what is wrong with it (R20).
+    #[doc(hidden)]
     pub fn invalid_argument(
         operation: &'static str,
         argument: &str,
@@ -151,6 +181,7 @@ impl Error {
     }
 
     /// The same error, told of the path it concerns.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_path(mut self, path: impl Into<String>) -> Error {
         self.0.path = Some(path.into().into_boxed_str());
@@ -158,6 +189,7 @@ impl Error {
     }
 
     /// The same error, as the failure of another operation: a binding's name for it.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_operation(mut self, operation: &'static str) -> Error {
         self.0.operation = operation;
@@ -165,23 +197,25 @@ impl Error {
     }
 
     /// The same error, with the error that caused it.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_source(mut self, source: impl StdError + Send + Sync + 'static) -> Error {
         self.0.source = Some(std::sync::Arc::new(source));
         self
     }
 
-    /// What kind of failure it was.
+    /// What kind of failure it was: decides what to do.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// The error of zoolock's own that caused this one, if its source is one.
+    /// The error of zoolock's own that caused this one, if its source is one: of a `Timeout`, that no
+    /// server could be reached; of a `LockLost`, how it was lost.
     pub fn cause(&self) -> Option<&Error> {
         self.source()?.downcast_ref()
     }
 
-    /// The operation that failed, such as `lock` or `connect`.
+    /// The operation that failed, such as `lock` or `connect`. For readers of logs.
     pub fn operation(&self) -> &'static str {
         self.0.operation
     }

@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::handle::Session;
 use crate::lease_term::LeaseTerm;
 use crate::link::Link;
+use crate::loss::Loss;
 use crate::mutant::{Mutant, broken};
 use crate::pending::Pending;
 use crate::state::GuardState;
@@ -20,8 +21,16 @@ use crate::sync::Latch;
 use crate::sync::primitive::atomic::{AtomicU8, Ordering};
 
 const ACTIVE: u8 = 0;
-const LOST: u8 = 1;
-const RELEASED: u8 = 2;
+const RELEASED: u8 = 1;
+/// And the place of the cause in [`Loss::KEPT`].
+const LOST: u8 = 2;
+
+fn lost_by(loss: Loss) -> u8 {
+    let place = Loss::KEPT.iter().position(|kept| *kept == loss);
+    LOST + place
+        .and_then(|place| u8::try_from(place).ok())
+        .unwrap_or(0)
+}
 
 /// What guard and network thread share.
 pub(crate) struct GuardCell {
@@ -59,16 +68,17 @@ impl GuardCell {
         })
     }
 
-    /// Marks the guard lost and tells everyone registered; false if it had ended before.
-    pub(crate) fn lose(&self, now: Time) -> bool {
-        let won = self.end(LOST);
+    /// Marks the guard lost and tells everyone registered; false if it had ended before. Why is what
+    /// ended the lease, if that was seen before `loss`.
+    pub(crate) fn lose(&self, now: Time, loss: Loss) -> bool {
+        let won = self.end(lost_by(self.term.loss().unwrap_or(loss)));
         if won {
             self.target
                 .stats
                 .ended(now.saturating_since(self.granted), true);
         }
         // Also when a reader of the clock saw the loss first: the telling is done here only.
-        if self.status.load(Ordering::Acquire) == LOST && !broken(Mutant::LossNotTold) {
+        if self.status.load(Ordering::Acquire) >= LOST && !broken(Mutant::LossNotTold) {
             for callback in self.lost.fire() {
                 self.link.callbacks.post(callback);
             }
@@ -82,6 +92,17 @@ impl GuardCell {
             .is_ok()
     }
 
+    /// Why it is lost, where its state says so.
+    fn loss(&self) -> Loss {
+        let known = self.status.load(Ordering::Acquire).checked_sub(LOST);
+        match known.and_then(|place| Loss::KEPT.get(usize::from(place))) {
+            Some(loss) => *loss,
+            None if !self.link.is_ours() => Loss::Forked,
+            // The clock was quicker than the network thread.
+            None => self.term.loss().unwrap_or(Loss::LeaseRanOut),
+        }
+    }
+
     /// The state at `now`, the clock read just before.
     pub(crate) fn state(&self, now: Time) -> GuardState {
         if !self.link.is_ours() {
@@ -92,7 +113,7 @@ impl GuardCell {
         }
         match self.status.load(Ordering::Acquire) {
             RELEASED => GuardState::Released,
-            LOST => GuardState::Lost,
+            LOST.. => GuardState::Lost,
             _ if !broken(Mutant::BeliefWithoutClock) && !self.term.is_running(now) => {
                 GuardState::Lost
             }
@@ -102,11 +123,29 @@ impl GuardCell {
     }
 }
 
-/// A lock that was granted.
+/// A lock that was granted. It is held until it is released, dropped, or lost.
 ///
 /// Dropping it releases the lock in the background (R10). What it protects should check the
 /// [`fencing_token`](Guard::fencing_token) (R2), and stop when the guard is [`lost`](Guard::lost).
-/// In a forked child an inherited guard is lost (R18).
+/// A guard that is lost stays lost, whatever becomes of the session (R4). In a forked child an
+/// inherited guard is lost (R18).
+///
+/// # Examples
+/// ```
+/// # use std::time::Duration;
+/// # #[tokio::main]
+/// # async fn main() -> zoolock::Result<()> {
+/// # let server = zoolock::testing::Server::start()?;
+/// # let session = zoolock::Session::connect(&server.hosts()).await?;
+/// let guard = session.mutex("/locks/report")?.lock().await?;
+/// for page in 0..3 {
+///     guard.ensure_held()?;                  // stop between two steps if it is lost
+///     println!("page {page}, token {}", guard.fencing_token());
+/// }
+/// guard.release().await?;
+/// # session.close().await
+/// # }
+/// ```
 #[must_use = "a guard that is dropped releases its lock"]
 pub struct Guard {
     cell: ManuallyDrop<Arc<GuardCell>>,
@@ -123,7 +162,11 @@ impl Guard {
     }
 
     /// The fencing token: positive, unique in the ensemble, rising from grant to grant on a path
-    /// (R2). A re-entrant grant and a downgraded read repeat it.
+    /// (R2). A re-entrant grant and a downgraded read repeat it; of a read-write lock only writers'
+    /// tokens rise in the order of grants.
+    ///
+    /// Send it along with each write, and let the resource refuse what is below the highest that it
+    /// has seen: that stops a holder that has lost the lock and does not know it yet.
     pub fn fencing_token(&self) -> i64 {
         self.cell.token
     }
@@ -134,7 +177,7 @@ impl Guard {
         &self.cell
     }
 
-    /// The contender's node, without the session's chroot.
+    /// The path of the contender's node, without the session's chroot.
     pub fn node_path(&self) -> &str {
         &self.cell.node_path
     }
@@ -144,20 +187,23 @@ impl Guard {
         &self.cell.target.path
     }
 
-    /// Whether the lock may still be believed in. Compares the clock at the call (R3); never blocks.
+    /// Whether the lock may still be believed in: its state is [`Held`](GuardState::Held) or
+    /// [`Suspended`](GuardState::Suspended). Compares the clock at the call (R3), so it is right in a
+    /// process that was stopped, too. Never blocks, costs no request.
     pub fn is_held(&self) -> bool {
         matches!(self.state(), GuardState::Held | GuardState::Suspended)
     }
 
-    /// The state at this moment; never blocks.
+    /// The state at this moment, by the clock (R3). Never blocks, costs no request.
     pub fn state(&self) -> GuardState {
         self.cell.state(clock::now())
     }
 
-    /// Checks that the lock may still be believed in (R3); never blocks.
+    /// Checks that the lock may still be believed in, as [`is_held`](Guard::is_held): for use with `?`
+    /// between the steps of what is protected. Never blocks.
     ///
     /// # Errors
-    /// `LockLost` if the lock was lost, `NotHeld` if it was released.
+    /// `LockLost` if the lock was lost, with the reason as its source; `NotHeld` if it was released.
     pub fn ensure_held(&self) -> Result<()> {
         match self.state() {
             GuardState::Held | GuardState::Suspended => Ok(()),
@@ -166,7 +212,27 @@ impl Guard {
         }
     }
 
-    /// Ends when the lock is lost (R4), at once if it is. Never ends for a lock that is released.
+    /// Ends when the lock is lost (R4), at once if it is. Never ends for a lock that is released. The
+    /// future owns what it needs, and may be dropped at any time; [`ensure_held`](Guard::ensure_held)
+    /// then tells why.
+    ///
+    /// # Examples
+    /// ```
+    /// # async fn work() { std::future::pending().await }
+    /// # #[tokio::main]
+    /// # async fn main() -> zoolock::Result<()> {
+    /// # let server = zoolock::testing::Server::start()?;
+    /// # let session = zoolock::Session::connect(&server.hosts()).await?;
+    /// let guard = session.mutex("/locks/report")?.lock().await?;
+    /// # server.expire_all()?;
+    /// tokio::select! {
+    ///     () = work() => println!("done"),
+    ///     () = guard.lost() => println!("stopped: {:?}", guard.ensure_held()),
+    /// }
+    /// # assert!(!guard.is_held());
+    /// # session.close().await
+    /// # }
+    /// ```
     pub fn lost(&self) -> Lost {
         Lost {
             cell: ManuallyDrop::new(Arc::clone(&self.cell)),
@@ -174,8 +240,23 @@ impl Guard {
         }
     }
 
-    /// Calls `callback` once on the callback thread when the lock is lost, soon if it is already;
-    /// never after a release.
+    /// Calls `callback` once when the lock is lost (R4), soon if it is already; never after a release.
+    /// It runs on the thread that runs all callbacks of the process: one that blocks delays the
+    /// others, but no lock, and no guard's knowledge of its loss.
+    ///
+    /// # Examples
+    /// ```
+    /// # fn main() -> zoolock::Result<()> {
+    /// # let server = zoolock::testing::Server::start()?;
+    /// # let session = zoolock::blocking::Session::connect(&server.hosts())?;
+    /// let (tell, told) = std::sync::mpsc::channel();
+    /// let guard = session.mutex("/locks/report")?.lock()?;
+    /// guard.on_lost(move || drop(tell.send("lost")));
+    /// server.expire_all()?;
+    /// assert_eq!(told.recv(), Ok("lost"));
+    /// # session.close()
+    /// # }
+    /// ```
     pub fn on_lost(&self, callback: impl FnOnce() + Send + 'static) {
         let callback: Box<dyn FnOnce() + Send> = Box::new(callback);
         if !self.cell.link.is_ours() {
@@ -184,15 +265,15 @@ impl Guard {
         }
         if self.cell.state(clock::now()) == GuardState::Lost {
             // Not told before its turn: whoever asks the clock first has to find the same.
-            self.cell.lose(clock::now());
+            self.cell.lose(clock::now(), Loss::LeaseRanOut);
         }
         if let Some(callback) = self.cell.lost.on_fire(callback) {
             self.cell.link.callbacks.post(callback);
         }
     }
 
-    /// Blocks until the lock is lost, at most `limit` (for ever if `None`): true if it is lost,
-    /// false at the limit, or if it was released.
+    /// Blocks the calling thread until the lock is lost, at most `limit` (for ever if `None`): true if
+    /// it is lost, false at the limit, or as soon as it is released.
     pub fn wait_lost(&self, limit: Option<Duration>) -> bool {
         if self.state() == GuardState::Lost {
             return true;
@@ -200,17 +281,22 @@ impl Guard {
         self.cell.lost.wait(limit).unwrap_or(false)
     }
 
-    /// Releases the lock (R10): belief ends at once; the result comes when the deletion of the
-    /// contender is confirmed, the session is over, or the lease would have ended. From any thread.
+    /// Releases the lock (R10): belief ends at once, before the call returns; the outcome comes when
+    /// the deletion of the contender is confirmed, the session is over, or the lease would have ended.
+    /// Dropping the outcome cancels nothing. From any thread.
     ///
     /// # Errors
-    /// `LockLost` if the lock was lost before the call; `NoAuth` if the server denies the deletion
-    /// of the contender, which then stays until the session ends.
+    /// `LockLost` if the lock was lost before the call, with the reason as its source: the section did
+    /// not end under the lock. `NoAuth` if the server denies the deletion of the contender, which then
+    /// stays until the session ends.
     pub fn release(self) -> Pending<()> {
         self.release_shared()
     }
 
-    /// [`release`](Guard::release) for callers that keep the guard: a second one is `NotHeld`.
+    /// [`release`](Guard::release) for guards that are shared, as by an [`Arc`].
+    ///
+    /// # Errors
+    /// As for `release`; and `NotHeld` if it was released before.
     pub fn release_shared(&self) -> Pending<()> {
         self.release_at(clock::now())
     }
@@ -254,7 +340,9 @@ impl Guard {
     }
 
     fn lost_error(&self, operation: &'static str) -> Error {
-        Error::new(ErrorKind::LockLost, operation, "the lock was lost").with_path(self.path())
+        self.cell
+            .loss()
+            .error(operation, self.path(), "the lock was lost")
     }
 
     fn not_held(&self, operation: &'static str) -> Error {
@@ -301,7 +389,8 @@ impl std::fmt::Debug for Guard {
     }
 }
 
-/// The future of [`Guard::lost`]. Owns what it needs; cancel-safe.
+/// The future of [`Guard::lost`]: ends when the lock is lost. Owns what it needs, and can be polled
+/// and dropped on any thread; dropping it changes nothing.
 #[must_use = "futures do nothing unless polled"]
 pub struct Lost {
     cell: ManuallyDrop<Arc<GuardCell>>,
@@ -323,6 +412,14 @@ impl Future for Lost {
         } else {
             Poll::Pending
         }
+    }
+}
+
+impl std::fmt::Debug for Lost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lost")
+            .field("node_path", &self.cell.node_path)
+            .finish_non_exhaustive()
     }
 }
 
@@ -379,7 +476,7 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::LockLost);
         drop(guard);
         // What the network thread does with the release.
-        cell.lose(clock::now());
+        cell.lose(clock::now(), Loss::SessionOver);
         jobs.try_iter().for_each(|job| job());
         assert_eq!(told.load(Ordering::SeqCst), 1);
     }

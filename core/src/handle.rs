@@ -28,18 +28,25 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// (R16). Clones are the same handle: closing one closes all. A handle that is dropped without
 /// [`close`](Session::close), with every lock and guard made from it, closes in the background.
 ///
+/// The session moves between servers by itself, and a new one is started when it is over; waiting
+/// calls go on, guards of the old one are lost. The handle stays usable until it is closed.
+///
 /// # Forks
 /// In a forked child the handle opens a session of the child's own on first use (R18).
 ///
-/// ```no_run
-/// # async fn example() -> zoolock::Result<()> {
-/// let session = zoolock::Session::connect("127.0.0.1:2181").await?;
+/// # Examples
+/// ```
+/// # #[tokio::main]
+/// # async fn main() -> zoolock::Result<()> {
+/// # let server = zoolock::testing::Server::start()?;
+/// # let hosts = server.hosts();
+/// // let hosts = "zk1:2181,zk2:2181,zk3:2181/chroot";
+/// let session = zoolock::Session::connect(&hosts).await?;
 /// let mutex = session.mutex("/locks/order/user-123")?;
 /// let guard = mutex.lock().await?;
 /// println!("fencing token {}", guard.fencing_token());
 /// guard.release().await?;
-/// session.close().await?;
-/// # Ok(())
+/// session.close().await
 /// # }
 /// ```
 #[derive(Clone)]
@@ -57,7 +64,28 @@ pub(crate) struct Attachment {
     pub(crate) link: Arc<Link>,
 }
 
-/// Options of a session; see [`Session::builder`].
+/// Options of a session; see [`Session::builder`]. Units are those of [`Duration`]; what is not set
+/// has its default.
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+/// use zoolock::{Backoff, Session};
+///
+/// # fn main() -> zoolock::Result<()> {
+/// # let server = zoolock::testing::Server::start()?;
+/// # let hosts = server.hosts();
+/// let session = Session::builder()
+///     .session_timeout(Duration::from_secs(6))
+///     .connect_timeout(Duration::from_secs(3))
+///     .backoff(Backoff::Fixed { delay: Duration::from_millis(200), retries: Some(5) })
+///     .identity("billing-7")
+///     .connect(&hosts)
+///     .wait()?;
+/// assert_eq!(session.negotiated_timeout(), Duration::from_secs(6));
+/// # session.close().wait()
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct SessionBuilder(SessionOptions);
@@ -73,17 +101,21 @@ impl Session {
         }))
     }
 
-    /// Connects with default options. See [`SessionBuilder::connect`].
+    /// Connects with default options, within 10 s.
+    ///
+    /// # Errors
+    /// As [`SessionBuilder::connect`].
     pub fn connect(hosts: &str) -> Pending<Session> {
         Session::builder().connect(hosts)
     }
 
-    /// Options, to connect with.
+    /// Options, to connect with: `Session::builder().….connect(hosts)`.
     pub fn builder() -> SessionBuilder {
         SessionBuilder::default()
     }
 
-    /// A mutex on `path`, with default options. Nothing is sent.
+    /// A mutex on `path`, with default options. Nothing is sent; missing parents are made when it is
+    /// locked first (R15).
     ///
     /// # Errors
     /// `InvalidArgument` if the path is not one that ZooKeeper takes (R20); `Closed`.
@@ -91,7 +123,7 @@ impl Session {
         self.mutex_with(path, LockOptions::default())
     }
 
-    /// A mutex on `path`.
+    /// A mutex on `path`, with options. Nothing is sent.
     ///
     /// # Errors
     /// `InvalidArgument` if the path is not one that ZooKeeper takes, or an option is bad (R20);
@@ -108,7 +140,7 @@ impl Session {
         self.reentrant_mutex_with(path, LockOptions::default())
     }
 
-    /// A re-entrant mutex on `path`.
+    /// A re-entrant mutex on `path`, with options. Nothing is sent.
     ///
     /// # Errors
     /// `InvalidArgument` if the path is not one that ZooKeeper takes, or an option is bad (R20);
@@ -125,7 +157,7 @@ impl Session {
         self.rwlock_with(path, LockOptions::default())
     }
 
-    /// A read-write lock on `path`.
+    /// A read-write lock on `path`, with options. Nothing is sent.
     ///
     /// # Errors
     /// `InvalidArgument` if the path is not one that ZooKeeper takes, or an option is bad (R20);
@@ -134,7 +166,7 @@ impl Session {
         RwLock::new(self.clone(), path, options)
     }
 
-    /// The state at this moment.
+    /// The state at this moment (R16). Never blocks.
     pub fn state(&self) -> SessionState {
         if self.is_closed() {
             return SessionState::Closed;
@@ -145,7 +177,27 @@ impl Session {
         }
     }
 
-    /// Every change of state from now on.
+    /// Every change of state from now on (R16). The first thing that it tells is the next change, not
+    /// the present [`state`](Session::state).
+    ///
+    /// # Examples
+    /// ```
+    /// use zoolock::{Session, SessionState};
+    ///
+    /// # #[tokio::main]
+    /// # async fn main() -> zoolock::Result<()> {
+    /// # let server = zoolock::testing::Server::start()?;
+    /// let session = Session::connect(&server.hosts()).await?;
+    /// let mut changes = session.watch_state();
+    /// server.cut_all()?;
+    /// assert_eq!(changes.changed().await, Some(SessionState::Suspended));
+    /// assert_eq!(changes.changed().await, Some(SessionState::Connected));
+    /// session.close().await?;
+    /// assert_eq!(changes.changed().await, Some(SessionState::Closed));
+    /// assert_eq!(changes.changed().await, None);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn watch_state(&self) -> StateWatch {
         match self.attach("watch_state") {
             Ok(attachment) => attachment.link.states.watch(attachment.handle),
@@ -153,7 +205,9 @@ impl Session {
         }
     }
 
-    /// Calls `callback` on the callback thread with every change of state from now on.
+    /// Calls `callback` with every change of state from now on, in order, on the thread that runs all
+    /// callbacks of the process: one that blocks delays the others, but no lock. One that panics is
+    /// logged. It is dropped when the handle is closed, after it was told so.
     ///
     /// # Errors
     /// `Closed`; `Internal` if the background threads cannot be started.
@@ -166,7 +220,8 @@ impl Session {
         Ok(())
     }
 
-    /// The id that the ensemble knows the session by; 0 before the first connect.
+    /// The id that the ensemble knows the session by, as in its logs; 0 before the first connect. It
+    /// changes when a session is over and another one is started.
     pub fn session_id(&self) -> i64 {
         self.0.attachment.get().map_or(0, |a| a.link.session_id())
     }
@@ -179,13 +234,21 @@ impl Session {
             .map_or(Duration::ZERO, |a| a.link.negotiated_timeout())
     }
 
-    /// Closes the handle within 5 s (R17): its guards are lost, its waiting calls fail with
-    /// `Closed`, its contenders are freed. Idempotent.
+    /// Closes the handle within 5 s (R17): its guards are lost at once, and told so; its waiting calls
+    /// fail with `Closed`; its contenders are freed, which the outcome waits for. Idempotent. Dropping
+    /// the outcome cancels nothing.
+    ///
+    /// # Errors
+    /// None at present: what could not be freed in time goes on in the background.
     pub fn close(&self) -> Pending<()> {
         self.close_timeout(CLOSE_TIMEOUT)
     }
 
-    /// [`close`](Session::close) within another time. The freeing goes on in the background.
+    /// [`close`](Session::close) within another time; zero does not wait for the freeing, which goes
+    /// on in the background.
+    ///
+    /// # Errors
+    /// As [`close`](Session::close).
     pub fn close_timeout(&self, timeout: Duration) -> Pending<()> {
         let (completer, pending) = Pending::new("close");
         self.0.closed.store(true, Ordering::SeqCst);
@@ -245,19 +308,25 @@ impl Drop for Handle {
 }
 
 impl SessionBuilder {
-    /// The session timeout to ask for; the server may grant another. Default 15 s.
+    /// The session timeout to ask for, 1 ms to 24 days; the server may grant another
+    /// ([`Session::negotiated_timeout`]). Default 15 s.
+    ///
+    /// The locks of a process that is killed are free after it, and a half of it without the leader's
+    /// word loses a lock (R3). It should be four server ticks or more.
     pub fn session_timeout(mut self, timeout: Duration) -> SessionBuilder {
         self.0.session_timeout = timeout;
         self
     }
 
-    /// How long the first connect, and a try, may take. Default 10 s.
+    /// How long the first connect, a try, and [`contenders`](crate::Mutex::contenders) may take.
+    /// Default 10 s.
     pub fn connect_timeout(mut self, timeout: Duration) -> SessionBuilder {
         self.0.connect_timeout = timeout;
         self
     }
 
-    /// Adds credentials, such as `("digest", "user:password")`. Never logged (R19).
+    /// Adds credentials, such as `("digest", "user:password")`; several are sent in their order, on
+    /// every connection. Never shown (R19): not in logs, errors, or [`Debug`].
     pub fn auth(mut self, scheme: impl Into<String>, credentials: impl Into<Vec<u8>>) -> Self {
         self.0
             .auth
@@ -265,49 +334,54 @@ impl SessionBuilder {
         self
     }
 
-    /// The ACL of nodes made. Default: `Creator` with credentials, else `Open`.
+    /// The ACL of nodes that are made: contenders and missing parents. Default: [`Acl::Creator`] with
+    /// credentials or a client certificate, else [`Acl::Open`].
     pub fn acl(mut self, acl: Acl) -> SessionBuilder {
         self.0.acl = Some(acl);
         self
     }
 
-    /// What contenders' data says of the holder. Default `host/pid`.
+    /// What contenders' data says of the holder, at most 512 KiB; others see it in
+    /// [`Contender::identity`](crate::Contender::identity). Default `host/pid`.
     pub fn identity(mut self, identity: impl Into<String>) -> SessionBuilder {
         self.0.identity = Some(identity.into());
         self
     }
 
-    /// A ZooKeeper session of this handle's own. Default false.
+    /// A ZooKeeper session of this handle's own, shared with nobody (R16). Default false.
     pub fn exclusive(mut self, exclusive: bool) -> SessionBuilder {
         self.0.exclusive = exclusive;
         self
     }
 
-    /// How the first connect is retried.
+    /// How the first connect is retried. Later reconnects follow the session manager's rules (R16).
+    /// Default [`Backoff::Exponential`] from 50 ms to 1 s, without a limit but `connect_timeout`.
     pub fn backoff(mut self, backoff: Backoff) -> SessionBuilder {
         self.0.backoff = backoff;
         self
     }
 
-    /// What renews leases (R3). Default `Sync`.
+    /// What renews leases (R3). Default [`LeaseConfirmation::Sync`].
     pub fn lease_confirmation(mut self, confirmation: LeaseConfirmation) -> SessionBuilder {
         self.0.lease_confirmation = confirmation;
         self
     }
 
-    /// TLS towards the servers; see [`Tls`].
+    /// TLS towards the servers; see [`Tls`]. Default: none.
     pub fn tls(mut self, tls: Tls) -> SessionBuilder {
         self.0.tls = Some(tls);
         self
     }
 
     /// Connects to `hosts`, ZooKeeper's `host:port,host:port/chroot`. The outcome is a connected
-    /// session.
+    /// session. Dropping it before closes what was opened.
     ///
     /// # Errors
-    /// `InvalidArgument` for bad hosts or options, before anything is sent; `Unavailable` at
-    /// `connect_timeout` or when the retries are used up; `AuthFailed` at once; `Unsupported` for
-    /// a server older than 3.5.5.
+    /// - `InvalidArgument`: bad hosts or options, before anything is sent (R20).
+    /// - `Unavailable`: at `connect_timeout`, or when the retries are used up.
+    /// - `AuthFailed`: at once, for credentials or certificates that are not accepted on either side.
+    /// - `Unsupported`: the server is older than 3.5.5.
+    /// - `Internal`: the background threads cannot be started.
     pub fn connect(self, hosts: &str) -> Pending<Session> {
         self.start(Some(hosts))
     }

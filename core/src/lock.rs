@@ -90,10 +90,7 @@ impl Lock {
         owner: Option<&Owner>,
         timeout: Duration,
     ) -> Pending<Guard> {
-        match Wait::from_duration("lock", timeout) {
-            Ok(wait) => self.lock(kind, owner, wait, None),
-            Err(error) => Pending::ready("lock", Err(error.with_path(self.path()))),
-        }
+        self.lock(kind, owner, Wait::UpTo(timeout), None)
     }
 
     fn request<T>(
@@ -106,6 +103,16 @@ impl Lock {
         pending: Pending<T>,
     ) -> Pending<T> {
         let called = clock::now();
+        let wait = match wait {
+            Wait::UpTo(timeout) => match Wait::from_duration("lock", timeout) {
+                Ok(wait) => wait,
+                Err(error) => {
+                    to.fail(error.with_path(self.path()));
+                    return pending;
+                }
+            },
+            wait => wait,
+        };
         if cancel.is_some_and(Cancel::is_cancelled) {
             to.fail(
                 Error::new(ErrorKind::Cancelled, "lock", "cancelled before it began")

@@ -47,6 +47,12 @@ mutants! {
     UnconfirmedDeletionCounts,
     /// R5: a deletion that was refused counts as done.
     RefusedDeletionCounts,
+    /// R5: a deletion that was denied is not tried again.
+    DeniedDeletionForgotten,
+    /// R5: a create in doubt is not looked for again after the listing was denied.
+    DeniedSearchForgotten,
+    /// R5: creates that were given up are not looked for again.
+    NoLaterLook,
     /// R13: what an earlier session left is adopted.
     OldSessionsNodeAdopted,
     /// R13: contenders of other libraries do not count.
@@ -85,6 +91,12 @@ mutants! {
     ReleaseNotWaiting,
     /// R14: numbers that are used up do not matter.
     ExhaustionIgnored,
+    /// R17: the guards of a closed handle go on believing.
+    BeliefAfterClose,
+    /// R17: the calls of a closed handle go on waiting.
+    WaitingAfterClose,
+    /// R17: the contenders of a closed handle stay while its session lives.
+    ClosedContenderStays,
     /// R16: a session is resumed with a server that is behind it.
     ResumedWithoutZxid,
 }

@@ -14,10 +14,36 @@ use crate::queue::names::{Family, Kind};
 use crate::stats::LockStatistics;
 
 /// A mutex on a lock path: one guard at a time among all processes and languages (R1), granted in
-/// the order of arrival (R7).
+/// the order of arrival (R7). Made by [`Session::mutex`].
 ///
 /// **Not re-entrant**: a task that holds it and locks it again waits for itself, until its
 /// time-out. See [`ReentrantMutex`](crate::ReentrantMutex).
+///
+/// Clones are the same object, and count together; objects made anew for the same path exclude each
+/// other just the same, and count for themselves.
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+/// use zoolock::ErrorKind;
+///
+/// # #[tokio::main]
+/// # async fn main() -> zoolock::Result<()> {
+/// # let server = zoolock::testing::Server::start()?;
+/// # let session = zoolock::Session::connect(&server.hosts()).await?;
+/// let mutex = session.mutex("/locks/order/user-123")?;
+/// let guard = mutex.lock().await?;
+///
+/// let other = session.mutex("/locks/order/user-123")?;
+/// assert!(other.try_lock().await?.is_none());
+/// let late = other.lock_timeout(Duration::from_millis(20)).await.unwrap_err();
+/// assert_eq!(late.kind(), ErrorKind::Timeout);
+///
+/// guard.release().await?;
+/// assert!(other.try_lock().await?.is_some());
+/// # session.close().await
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Mutex(Lock);
 
@@ -26,7 +52,8 @@ impl Mutex {
         Lock::new(session, "mutex", Family::Mutex, path, options).map(Mutex)
     }
 
-    /// Waits for the lock as long as it takes, through outages and session changes (R6, R9).
+    /// Waits for the lock as long as it takes, through outages and session changes (R6, R9). Dropping
+    /// the [`Pending`] withdraws the attempt, and leaves no contender (R5).
     ///
     /// # Errors
     /// - `NoAuth`: the server denies a right on the path or on a parent of it.
@@ -42,7 +69,8 @@ impl Mutex {
         self.0.lock(Kind::Exclusive, None, Wait::Forever, None)
     }
 
-    /// Waits at most `timeout`; zero is a try.
+    /// Waits at most `timeout`, and returns within 50 ms after it whatever servers and network do (R6).
+    /// Zero is a try: see [`Wait::Try`].
     ///
     /// # Errors
     /// `Timeout` if it is not granted in time: somebody else holds it, or no server could be reached,
@@ -52,7 +80,8 @@ impl Mutex {
         self.0.lock_timeout(Kind::Exclusive, None, timeout)
     }
 
-    /// Takes the lock if nobody is before us; `None` if somebody is. Bounded by `connect_timeout`.
+    /// Takes the lock if nobody is before us; `None` if somebody is. Waits for no holder, but for the
+    /// servers' answers, at most `connect_timeout` (R6).
     ///
     /// # Errors
     /// `Unavailable` if no server answers within `connect_timeout`. Else as for
@@ -61,7 +90,8 @@ impl Mutex {
         self.acquire(Wait::Try, None)
     }
 
-    /// The general form: `None` only for a busy [`Wait::Try`].
+    /// The general form of `lock`, `lock_timeout` and `try_lock`, with a [`Cancel`] to end the wait from
+    /// elsewhere. `None` only for a busy [`Wait::Try`].
     ///
     /// # Errors
     /// `Timeout` as for [`lock_timeout`](Mutex::lock_timeout), `Unavailable` as for
@@ -70,7 +100,8 @@ impl Mutex {
         self.0.acquire(Kind::Exclusive, None, wait, cancel)
     }
 
-    /// Who queues on the path, in order.
+    /// Who queues on the path, in order, whatever library they use: holders first. A question to the
+    /// server, out of date when it is answered; never use it to decide who holds.
     ///
     /// # Errors
     /// `Unavailable` if no server answers within `connect_timeout`; `NoAuth`; `Closed`.
@@ -78,12 +109,12 @@ impl Mutex {
         self.0.contenders()
     }
 
-    /// The lock path.
+    /// The lock path, as it was given.
     pub fn path(&self) -> &str {
         self.0.path()
     }
 
-    /// What this object has counted.
+    /// What this object and its clones have counted. Never blocks.
     pub fn statistics(&self) -> LockStatistics {
         self.0.statistics()
     }

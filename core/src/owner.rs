@@ -4,7 +4,19 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// An owner of re-entrant and read-write locks. Every [`Owner::new`] is somebody else; clones are
-/// the same owner. Numbers are never reused within a process.
+/// the same owner, for whichever task or thread has them. Owners are never reused within a process.
+///
+/// Futures have no identity of their own that survives being moved between tasks, so asynchronous
+/// calls are told for whom they are. The calls of [`blocking`](crate::blocking) use
+/// [`Owner::current_thread`].
+///
+/// ```
+/// use zoolock::Owner;
+///
+/// let owner = Owner::new();
+/// assert_eq!(owner, owner.clone());
+/// assert_ne!(owner, Owner::new());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Owner(pub(crate) u64);
 

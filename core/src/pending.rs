@@ -20,8 +20,28 @@ use crate::sync::{Completer, Receiver, completion};
 /// withdrawn and leaves no contender, and a lock already granted is released in the background
 /// (R5). A release or a close goes on in the background.
 ///
+/// In a forked child it fails with `Closed` (R18): the call is the parent's.
+///
 /// [`wait`]: Pending::wait
 /// [`wait_for`]: Pending::wait_for
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+///
+/// # fn main() -> zoolock::Result<()> {
+/// # let server = zoolock::testing::Server::start()?;
+/// # let session = zoolock::Session::connect(&server.hosts()).wait()?;
+/// let mutex = session.mutex("/locks/report")?;
+/// let held = mutex.lock().wait()?;
+/// let mut queued = mutex.lock();                               // has its place from now on
+/// assert!(queued.wait_for(Duration::from_millis(20)).is_none());
+/// held.release().wait()?;
+/// let next = queued.wait()?;
+/// # next.release().wait()?;
+/// # session.close().wait()
+/// # }
+/// ```
 #[must_use = "dropping it cancels an attempt to get a lock"]
 pub struct Pending<T> {
     // Left alone in a forked child, where its lock may be held by a thread that is not there.
@@ -65,7 +85,10 @@ impl<T> Pending<T> {
         self
     }
 
-    /// Blocks the calling thread until the outcome is there.
+    /// Blocks the calling thread until the outcome is there. Not for asynchronous tasks: await it there.
+    ///
+    /// # Errors
+    /// Those of the call.
     pub fn wait(mut self) -> Result<T> {
         match self.wait_within(None) {
             Some(outcome) => outcome,
@@ -74,7 +97,10 @@ impl<T> Pending<T> {
     }
 
     /// Blocks the calling thread for at most `limit`. `None`: the call goes on, wait again.
-    /// After an outcome was returned the call is over; waiting again is an error.
+    /// After an outcome was returned the call is over; waiting again is `Internal`.
+    ///
+    /// # Errors
+    /// Those of the call.
     pub fn wait_for(&mut self, limit: Duration) -> Option<Result<T>> {
         self.wait_within(Some(limit))
     }

@@ -16,14 +16,37 @@ use crate::stats::LockStatistics;
 
 /// A read-write lock on a lock path: many readers or one writer, in the order of arrival (R7, R12).
 ///
-/// Re-entrant per side for one [`Owner`]. The owner of the write lock may take the read lock and
+/// Made by [`Session::rwlock`]. Re-entrant per side for one [`Owner`]. The owner of the write lock may take the read lock and
 /// then release the write lock (downgrade), with no writer in between; the owner of only a read
-/// lock that asks for the write lock gets `WouldDeadlock`. It does not exclude a
-/// [`Mutex`](crate::Mutex) on the same path.
+/// lock that asks for the write lock gets `WouldDeadlock`. A queued writer is not overtaken by later
+/// readers. It does not exclude a [`Mutex`](crate::Mutex) on the same path.
+///
+/// # Examples
+/// Many readers, and a writer that goes on reading what it wrote:
+/// ```
+/// use zoolock::Owner;
+///
+/// # #[tokio::main]
+/// # async fn main() -> zoolock::Result<()> {
+/// # let server = zoolock::testing::Server::start()?;
+/// # let session = zoolock::Session::connect(&server.hosts()).await?;
+/// let lock = session.rwlock("/locks/catalogue")?;
+/// let (one, two) = (Owner::new(), Owner::new());
+/// let readers = [lock.read().lock(&one).await?, lock.read().lock(&two).await?];
+/// assert!(lock.write().try_lock(&Owner::new()).await?.is_none());
+/// drop(readers);
+///
+/// let writing = lock.write().lock(&one).await?;
+/// let reading = lock.read().lock(&one).await?;
+/// writing.release().await?;                      // no other writer comes in between
+/// assert!(reading.is_held());
+/// # session.close().await
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct RwLock(Lock);
 
-/// One side of a [`RwLock`], with a lock's whole interface.
+/// One side of a [`RwLock`], with a lock's whole interface: [`RwLock::read`], [`RwLock::write`].
 #[derive(Clone, Debug)]
 pub struct RwLockSide {
     lock: Lock,
@@ -35,12 +58,12 @@ impl RwLock {
         Lock::new(session, "rwlock", Family::ReadWrite, path, options).map(RwLock)
     }
 
-    /// The side that is shared.
+    /// The side that is shared among readers.
     pub fn read(&self) -> RwLockSide {
         self.side(Kind::Read)
     }
 
-    /// The side that is exclusive.
+    /// The side that is exclusive, to other writers and to readers.
     pub fn write(&self) -> RwLockSide {
         self.side(Kind::Write)
     }
@@ -52,7 +75,8 @@ impl RwLock {
         }
     }
 
-    /// Who queues on the path, in order.
+    /// Who queues on the path, readers and writers, in order; see
+    /// [`Mutex::contenders`](crate::Mutex::contenders).
     ///
     /// # Errors
     /// `Unavailable` if no server answers within `connect_timeout`; `NoAuth`; `Closed`.
@@ -65,7 +89,7 @@ impl RwLock {
         self.0.path()
     }
 
-    /// What this object has counted, both sides together.
+    /// What this object, its sides and its clones have counted. Never blocks.
     pub fn statistics(&self) -> LockStatistics {
         self.0.statistics()
     }
@@ -82,7 +106,8 @@ impl RwLockSide {
         self.lock.lock(self.kind, Some(owner), Wait::Forever, None)
     }
 
-    /// Waits at most `timeout`; zero is a try.
+    /// Waits at most `timeout`, and returns within 50 ms after it whatever servers and network do (R6).
+    /// Zero is a try: see [`Wait::Try`].
     ///
     /// # Errors
     /// `Timeout` if it is not granted in time: somebody else holds it, or no server could be reached,
@@ -101,7 +126,8 @@ impl RwLockSide {
         self.acquire(owner, Wait::Try, None)
     }
 
-    /// The general form: `None` only for a busy [`Wait::Try`].
+    /// The general form of `lock`, `lock_timeout` and `try_lock`, with a [`Cancel`] to end the wait from
+    /// elsewhere. `None` only for a busy [`Wait::Try`].
     ///
     /// # Errors
     /// `Timeout` as for [`lock_timeout`](RwLockSide::lock_timeout), `Unavailable` as for
@@ -115,7 +141,8 @@ impl RwLockSide {
         self.lock.acquire(self.kind, Some(owner), wait, cancel)
     }
 
-    /// Who queues on the path, in order.
+    /// Who queues on the path, readers and writers, in order; see
+    /// [`Mutex::contenders`](crate::Mutex::contenders).
     ///
     /// # Errors
     /// `Unavailable` if no server answers within `connect_timeout`; `NoAuth`; `Closed`.
@@ -128,7 +155,7 @@ impl RwLockSide {
         self.lock.path()
     }
 
-    /// What the lock has counted, both sides together.
+    /// What the lock has counted, both sides together. Never blocks.
     pub fn statistics(&self) -> LockStatistics {
         self.lock.statistics()
     }

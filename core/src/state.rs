@@ -1,13 +1,15 @@
 //! States that users observe: of a session and of a guard.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::{Arc, Weak};
 use std::task::{Poll, Waker};
 
 use crate::command::HandleId;
 use crate::sync::primitive::Mutex;
 
-/// State of a session (R16).
+/// State of a session (R16): `Connecting`, then `Connected` and `Suspended` in turns; `Expired` and
+/// then `Connecting` when a session is over; `Closed` at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SessionState {
@@ -23,8 +25,14 @@ pub enum SessionState {
     Closed,
 }
 
+impl fmt::Display for SessionState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 impl SessionState {
-    /// The name that Python and Node use.
+    /// Its name in lower case, as in Python and Node.
     pub const fn name(self) -> &'static str {
         match self {
             SessionState::Connecting => "connecting",
@@ -36,7 +44,8 @@ impl SessionState {
     }
 }
 
-/// State of a guard. It believes in `Held` and `Suspended`.
+/// State of a guard (R4). It believes that it holds the lock in `Held` and `Suspended`, between which
+/// it may go to and fro; it ends in `Lost` or `Released`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum GuardState {
@@ -50,8 +59,14 @@ pub enum GuardState {
     Released,
 }
 
+impl fmt::Display for GuardState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 impl GuardState {
-    /// The name that Python and Node use.
+    /// Its name in lower case, as in Python and Node.
     pub const fn name(self) -> &'static str {
         match self {
             GuardState::Held => "held",
@@ -181,7 +196,7 @@ fn wake(wakers: Vec<Waker>) {
 }
 
 /// The changes of a session's state from the moment it was made on, every one, in order. In a
-/// forked child there are none (R18).
+/// forked child there are none (R18). Made by [`Session::watch_state`](crate::Session::watch_state).
 pub struct StateWatch {
     queue: Arc<Mutex<WatchQueue>>,
     /// No other process may take the queue's lock.
@@ -189,8 +204,17 @@ pub struct StateWatch {
     ended: bool,
 }
 
+impl fmt::Debug for StateWatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StateWatch")
+            .field("ended", &self.ended)
+            .finish_non_exhaustive()
+    }
+}
+
 impl StateWatch {
-    /// Waits for the next change; `None` after `Closed`. Cancel-safe.
+    /// Waits for the next change; `None` after `Closed`. Cancel-safe: a change that was not returned is
+    /// told by the next call. Under any executor.
     pub async fn changed(&mut self) -> Option<SessionState> {
         if self.ended {
             return None;

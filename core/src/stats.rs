@@ -14,11 +14,24 @@ pub(crate) struct LockStats {
     held_nanos: AtomicU64,
 }
 
-/// A reading of a lock's counters.
+/// A reading of a lock object's counters, which count from when it was made.
+///
+/// ```
+/// # fn main() -> zoolock::Result<()> {
+/// # let server = zoolock::testing::Server::start()?;
+/// # let session = zoolock::blocking::Session::connect(&server.hosts())?;
+/// let mutex = session.mutex("/locks/report")?;
+/// mutex.lock()?.release()?;
+/// let statistics = mutex.statistics();
+/// assert_eq!((statistics.acquisitions, statistics.contended), (1, 0));
+/// println!("held for {:?} in all", statistics.held);
+/// # session.close()
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LockStatistics {
-    /// Grants.
+    /// Grants, re-entrant ones included.
     pub acquisitions: u64,
     /// Grants that had to wait for another contender.
     pub contended: u64,

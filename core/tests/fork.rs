@@ -80,7 +80,11 @@ fn in_the_child(inherited: &Inherited, round: usize) {
     for guard in [guard, reentrant] {
         assert_eq!(guard.state(), GuardState::Lost);
         assert!(!guard.is_held());
-        assert_eq!(guard.ensure_held().unwrap_err().kind(), ErrorKind::LockLost);
+        let lost = guard.ensure_held().unwrap_err();
+        assert_eq!(lost.kind(), ErrorKind::LockLost);
+        let cause = lost.cause().expect("a cause");
+        assert_eq!(cause.kind(), ErrorKind::NotHeld);
+        assert!(cause.message().contains("parent"), "{cause}");
         assert!(guard.wait_lost(None));
         let mut lost = guard.lost();
         let mut context = Context::from_waker(Waker::noop());

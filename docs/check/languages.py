@@ -13,7 +13,7 @@ from pathlib import Path
 
 from blocks import Program
 
-LIMIT = 60
+LIMIT = 120
 ROOT = Path(__file__).resolve().parents[2]
 
 PYTHON_SESSION = "import zoolock\nsession = zoolock.connect()\n{code}session.close()\n"

@@ -54,12 +54,20 @@ class Sqlite:
     def await_writer(self, process: int) -> None:
         """Until a process is in a transaction, or waits for one."""
         # Its first one opens the index of the write-ahead log.
-        index = Path(f"{self.name}-shm")
+        index = Path(f"{self.name}-shm").resolve()
         files = Path(f"/proc/{process}/fd")
         until(
             "a writer that waits for the database",
-            lambda: any(file.exists() and file.samefile(index) for file in files.iterdir()),
+            lambda: any(opened(file) == index for file in files.iterdir()),
         )
+
+
+def opened(descriptor: Path) -> Path | None:
+    """What a process has open; None if it has closed it meanwhile."""
+    try:
+        return descriptor.readlink()
+    except FileNotFoundError:
+        return None
 
 
 class PostgresDatabase:

@@ -202,6 +202,9 @@ static void r04_an_expired_session_loses_its_locks_and_a_new_one_follows(void)
     await_state(&states, ZOOLOCK_SESSION_STATE_EXPIRED, 1);
     await_state(&states, ZOOLOCK_SESSION_STATE_CONNECTED, 1);
     CHECK(zoolock_session_id(session) != id);
+    zoolock_status status = zoolock_guard_ensure_held(guard, &err);
+    CHECK_INT(ZOOLOCK_SESSION_EXPIRED, zoolock_error_status(zoolock_error_cause(err)));
+    CHECK_STATUS(ZOOLOCK_LOCK_LOST, status, err);
     CHECK_STATUS(ZOOLOCK_LOCK_LOST, zoolock_guard_release(guard, &err), err);
     release(lock_mutex(mutex));
     zoolock_guard_free(guard);

@@ -25,7 +25,8 @@ enum class log_level : std::int32_t {
 
 /// Sends the library's log to `callback(level, target, message)`, with two `std::string_view` that live until it returns: lines of
 /// `level` and of those that matter more, on the callback thread, in order. It takes the place of the one before, for the whole
-/// process. A slow callback delays the other callbacks, but no lock; while more than 1000 lines wait, further ones are counted
+/// process. Lines that are on their way still go to the one before, so what that refers to has to live until its copy here is
+/// destroyed. A slow callback delays the other callbacks, but no lock; while more than 1000 lines wait, further ones are counted
 /// instead. What the callback itself does is not logged. No line has credentials or key material (R19). Never blocks.
 ///
 /// Throws `internal` if there can be no callback thread.
@@ -45,7 +46,7 @@ void set_log_callback(log_level level, Callback &&callback)
     });
 }
 
-/// No log, as at first.
+/// No log, as at first. The callback before may still get a line, as above.
 inline void clear_log_callback()
 {
     detail::call([](zoolock_error **err) { return zoolock_set_log_callback(ZOOLOCK_LOG_LEVEL_OFF, nullptr, nullptr, nullptr, err); });

@@ -37,6 +37,7 @@ test('R04 a frozen link loses the lock: the signal aborts with LockLostError', a
   assert.equal(signal.reason.code, 'ERR_ZOOLOCK_LOCK_LOST')
   assert.equal(signal.reason.path, path)
   assert.equal(signal.reason.message, `hold ${path}: the lock was lost`)
+  assert.equal(signal.reason.cause.code, 'ERR_ZOOLOCK_UNAVAILABLE', 'the lease ran out')
   assert.throws(() => held.ensureHeld(), LockLostError)
 
   await ensemble.command('heal', 'client', 'all')

@@ -62,6 +62,7 @@ def test_r04_leaving_a_block_raises_lock_lost(
         ensemble.tell("freeze client all")
         assert held.wait_lost(20)
     assert raised.value.path == path
+    assert isinstance(raised.value.__cause__, zoolock.Unavailable)  # the lease ran out
     ensemble.tell("heal client all")
     with lock.hold(timeout=20) as held:
         assert held.held

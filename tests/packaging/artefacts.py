@@ -12,6 +12,8 @@ DIST = Path(os.environ["ZOOLOCK_DIST"])
 VERSION = os.environ["ZOOLOCK_VERSION"]
 # Where the tests of the sources have built theirs, so that it is not built again.
 TARGET = Path(os.environ["ZOOLOCK_TARGET"])
+# Where the artefacts were built.
+BUILT = Path(os.environ["ZOOLOCK_BUILT"])
 TOOLS = Path(os.environ["ZOOLOCK_DIST_TOOLS"])
 
 

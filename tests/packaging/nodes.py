@@ -1,8 +1,7 @@
-"""The versions of Node that the package is for: the machine's own, and some that npm brings."""
+"""The versions of Node that the package is for, as its own tests have them."""
 
 from __future__ import annotations
 
-import json
 import platform
 import subprocess
 from dataclasses import dataclass
@@ -10,12 +9,12 @@ from pathlib import Path
 
 import artefacts
 
-VERSIONS: dict[str, str] = json.loads((Path(__file__).parent / "node-versions.json").read_text())
+VERSIONS = artefacts.ROOT / "node/test/versions"
 
 
 @dataclass(frozen=True)
 class Node:
-    """A version of Node; it is fetched when it is asked for."""
+    """A version of Node: the machine's own, or one that npm brings when it is asked for."""
 
     major: str
 
@@ -26,26 +25,17 @@ class Node:
         own = subprocess.check_output(["node", "-p", "process.execPath"], text=True).strip()
         if version(Path(own)).split(".")[0] == self.major:
             return Path(own)
-        folder = artefacts.TOOLS / "nodes"
-        package = folder / "node_modules" / f"node-{self.major}"
-        wanted = VERSIONS[self.major]
-        if not (package / "bin" / "node").exists() or version(package / "bin" / "node") != wanted:
-            folder.mkdir(exist_ok=True)
-            machine = {"x86_64": "x64", "aarch64": "arm64"}.get(
-                platform.machine(), platform.machine()
-            )
-            name = f"node-{platform.system().lower()}-{machine}"
-            alias = f"node-{self.major}@npm:{name}@{wanted}"
-            subprocess.run(
-                ["npm", "install", "--silent", "--no-audit", "--no-fund", alias],
-                cwd=folder,
-                check=True,
-            )
-        return package / "bin" / "node"
+        machine = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+        package = f"node-{platform.system().lower()}-{machine}"
+        executable = VERSIONS / self.major / "node_modules" / package / "bin" / "node"
+        if not executable.exists():
+            command = ["npm", "ci", "--silent", "--no-audit", "--no-fund"]
+            subprocess.run(command, cwd=VERSIONS / self.major, check=True)
+        return executable
 
 
 def version(executable: Path) -> str:
     return subprocess.check_output([executable, "-p", "process.versions.node"], text=True).strip()
 
 
-NODES = [Node(major) for major in VERSIONS]
+NODES = [Node(folder.name) for folder in sorted(VERSIONS.iterdir())]

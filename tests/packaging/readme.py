@@ -33,7 +33,7 @@ HOSTS = {
     "rust": r"&server\.hosts\(\)",
 }
 # The embedded server alone obeys these.
-ORDERS = re.compile(r"expire|cut_|cutS|cutA|freeze|delay|refuse")
+ORDERS = re.compile(r"\b(zoolock_test_server_)?(expire|cut|freeze|thaw|delay|refuse)\w*\(")
 
 
 @dataclass(frozen=True)

@@ -22,13 +22,14 @@ edition = "2024"
 
 [dependencies]
 zoolock = {{ version = "={version}", features = ["testing"] }}
-tokio = {{ version = "1", features = ["macros", "rt-multi-thread", "time"] }}
+{tokio}
 
 # In the place of the registry.
 [patch.crates-io]
 zoolock = {{ path = "{zoolock}" }}
 zoolock-testserver = {{ path = "{testserver}" }}
 """
+TOKIO = 'tokio = { version = "1", features = ["macros", "rt-multi-thread", "time"] }'
 PROGRAMS = readme.programs("rust")
 
 
@@ -38,17 +39,15 @@ def build(project: Path, texts: dict[str, str]) -> None:
     programs.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         (programs / f"{name}.rs").write_text(text)
-    variables = {
-        name: value for name, value in os.environ.items() if name != "CARGO_ENCODED_RUSTFLAGS"
-    }
-    variables["CARGO_TARGET_DIR"] = str(artefacts.TARGET / "dist-build" / "consumer")
+    # What the crates depend on was built there when they were packed.
+    variables = {**os.environ, "CARGO_TARGET_DIR": str(artefacts.BUILT)}
     subprocess.run(
         ["cargo", "build", "--quiet", "--offline"], cwd=project, env=variables, check=True
     )
 
 
 def built(name: str) -> Path:
-    return artefacts.TARGET / "dist-build" / "consumer" / "debug" / name
+    return artefacts.BUILT / "debug" / name
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +59,12 @@ def project(zookeeper: ZooKeeper, tmp_path_factory: pytest.TempPathFactory) -> I
     )
     project = folder / "reader"
     project.mkdir()
-    manifest = MANIFEST.format(version=artefacts.VERSION, zoolock=zoolock, testserver=testserver)
+    manifest = MANIFEST.format(
+        version=artefacts.VERSION,
+        zoolock=zoolock,
+        testserver=testserver,
+        tokio=TOKIO if any("tokio" in program.text for program in PROGRAMS) else "",
+    )
     (project / "Cargo.toml").write_text(manifest)
     # The versions that are here.
     shutil.copy(artefacts.ROOT / "Cargo.lock", project)

@@ -51,7 +51,7 @@ WANTED = {
     "npm_package": (
         *(
             f"package/{name}"
-            for name in ("package.json", "README.md", "LICENSE-*", "index.?js", "index.d.ts")
+            for name in ("package.json", "README.md", "LICENSE-*", "index.?js", "index.d.*ts")
         ),
         *(f"package/{name}" for name in ("lib/*.js", "native.js", "native.d.ts")),
     ),
@@ -181,7 +181,7 @@ def test_a_bill_of_materials_names_what_is_compiled_in(artefact: str) -> None:
     while unread:
         reached.add(ref := unread.pop())
         unread += [needed for needed in graph[ref] if needed not in reached]
-    assert len(reached) == len(parts) + 1
+    assert len(reached) == len(bill["components"]) + 1
 
 
 def test_the_wheel_is_for_all_pythons_and_an_old_linux() -> None:

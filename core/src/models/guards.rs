@@ -14,6 +14,7 @@ use crate::error::ErrorKind;
 use crate::guard::{Guard, GuardCell};
 use crate::lease_term::LeaseTerm;
 use crate::link::Link;
+use crate::loss::Loss;
 use crate::queue::names::{Family, Naming};
 use crate::runtime::{Callbacks, Job};
 use crate::state::GuardState;
@@ -85,7 +86,7 @@ impl Rig {
     /// The network thread finds the lease over.
     fn losing(&self) -> JoinHandle<bool> {
         let cell = Arc::clone(&self.cell);
-        thread::spawn(move || cell.lose(clock::now()))
+        thread::spawn(move || cell.lose(clock::now(), Loss::LeaseRanOut))
     }
 
     fn count_losses(&self) -> Count {

@@ -12,9 +12,9 @@ use super::timers::Timer;
 use super::{Context, Queues};
 use crate::clock::Time;
 use crate::command::{AttemptId, GuardId, HandleId, Then};
-use crate::error::{Error, ErrorKind};
 use crate::guard::{Guard, GuardCell};
 use crate::lease_term::LeaseTerm;
+use crate::loss::Loss;
 use crate::mutant::{Mutant, broken};
 use crate::state::GuardState;
 
@@ -35,7 +35,7 @@ pub(super) struct Hold {
     owner: Option<OwnerKey>,
     guards: Vec<(HandleId, Arc<GuardCell>)>,
     /// Told lost. It stays its owner's until that one releases it (R10, R11).
-    pub(super) lost: bool,
+    pub(super) lost: Option<Loss>,
     granted: Time,
     own_watch_due: bool,
 }
@@ -58,7 +58,7 @@ impl Hold {
             term,
             owner: None,
             guards: Vec::with_capacity(1),
-            lost: false,
+            lost: None,
             granted: Time::default(),
             own_watch_due: false,
         }
@@ -148,7 +148,7 @@ impl Queues {
         hold.guards.retain(|(_, cell)| {
             let this = cell.id == guard;
             if this && cell.state(cx.now) == GuardState::Lost {
-                cell.lose(cx.now);
+                cell.lose(cx.now, Loss::LeaseRanOut);
             }
             !this
         });
@@ -157,7 +157,7 @@ impl Queues {
         }
         let until = hold.term.until();
         let node = hold.node;
-        let lost = hold.lost;
+        let lost = hold.lost.is_some();
         if broken(Mutant::ReleaseNotWaiting) {
             answer(then);
         } else if let (Some(then), false) = (then, lost) {
@@ -179,7 +179,7 @@ impl Queues {
         };
         self.timers
             .cancel(hold.granted + OWN_WATCH_AFTER, Timer::OwnWatch(id));
-        if !hold.lost {
+        if hold.lost.is_none() {
             self.believing -= 1;
             self.abandon(cx, hold.node);
         }
@@ -203,21 +203,22 @@ impl Queues {
     // ---- loss ----
 
     /// The lock is lost: told before anything else happens (R4).
-    pub(super) fn lose(&mut self, cx: &mut Context<'_>, id: HoldId) {
+    pub(super) fn lose(&mut self, cx: &mut Context<'_>, id: HoldId, loss: Loss) {
         let Some(hold) = self.holds.get_mut(&id) else {
             return;
         };
-        if hold.lost {
+        if hold.lost.is_some() {
             return;
         }
-        hold.lost = true;
+        let loss = hold.term.loss().unwrap_or(loss);
+        hold.lost = Some(loss);
         self.believing -= 1;
         for (_, cell) in &hold.guards {
-            cell.lose(cx.now);
+            cell.lose(cx.now, loss);
         }
         let (node, owner) = (hold.node, hold.owner.clone());
         if let Some(key) = &owner {
-            self.fail_downgrade(cx, key, node);
+            self.fail_downgrade(cx, key, node, loss);
         } else {
             let cells = std::mem::take(&mut hold.guards);
             for (_, cell) in cells {
@@ -232,7 +233,7 @@ impl Queues {
     }
 
     /// A read that was to take the place of a write lock has lost it too: if it queued, others would write in between (R12).
-    fn fail_downgrade(&mut self, cx: &mut Context<'_>, key: &OwnerKey, write: NodeId) {
+    fn fail_downgrade(&mut self, cx: &mut Context<'_>, key: &OwnerKey, write: NodeId, loss: Loss) {
         let Some(id) = self.owners.get(key).and_then(OwnerEntry::pending) else {
             return;
         };
@@ -241,17 +242,20 @@ impl Queues {
         };
         let read = attempt.node.and_then(|node| self.nodes.get(&node));
         if read.is_some_and(|read| read.downgrade_of == Some(write)) {
-            let error = Error::new(ErrorKind::LockLost, "lock", "the write lock was lost")
-                .with_path(&*attempt.request.target.path);
+            let error = loss.error(
+                "lock",
+                &attempt.request.target.path,
+                "the write lock was lost",
+            );
             self.fail_attempt(cx, id, error);
         }
     }
 
-    pub(super) fn lose_all(&mut self, cx: &mut Context<'_>) {
+    pub(super) fn lose_all(&mut self, cx: &mut Context<'_>, loss: Loss) {
         let mut ids: Vec<HoldId> = self.holds.keys().copied().collect();
         ids.sort_unstable();
         for id in ids {
-            self.lose(cx, id);
+            self.lose(cx, id, loss);
         }
     }
 
@@ -265,7 +269,7 @@ impl Queues {
             self.term = None;
             self.generation += 1;
             tracing::warn!(guards = self.guards.len(), "the lease has run out");
-            self.lose_all(cx);
+            self.lose_all(cx, Loss::LeaseRanOut);
         }
         if cx.machine.is_connected() && cx.now < until {
             self.term = Some(Arc::new(LeaseTerm::new(until)));
@@ -288,24 +292,28 @@ impl Queues {
         until: Time,
         then: Then<()>,
     ) {
-        self.lose_handle(cx, handle);
+        let freed = self.lose_handle(cx, handle);
         let error = crate::link::closed("lock");
-        self.fail_all(cx, Some(handle), &error);
+        if !broken(Mutant::WaitingAfterClose) {
+            self.fail_all(cx, Some(handle), &error);
+        }
         self.fail_queries(Some(handle));
-        self.await_deletions(|node| node.handle == handle, until, then);
+        // A contender that owners re-entered by several handles was asked for by the first.
+        let those = |id: NodeId, node: &Node| node.handle == handle || freed.contains(&id);
+        self.await_deletions(those, until, then);
     }
 
     /// Answers when the nodes among `those` that nobody needs any more are deleted, or at `until`.
     pub(crate) fn await_deletions(
         &mut self,
-        those: impl Fn(&Node) -> bool,
+        those: impl Fn(NodeId, &Node) -> bool,
         until: Time,
         then: Then<()>,
     ) {
         let left = self
             .nodes
             .iter()
-            .filter(|(_, node)| node.user == User::Nobody && those(node))
+            .filter(|(id, node)| node.user == User::Nobody && those(**id, node))
             .map(|(id, _)| *id)
             .collect();
         let id = self.next_id();
@@ -321,30 +329,37 @@ impl Queues {
 
     /// Ends everything: the end of the session will free the nodes.
     pub(crate) fn close_everything(&mut self, cx: &mut Context<'_>) {
-        self.lose_all(cx);
+        self.lose_all(cx, Loss::Closed);
         let error = crate::link::closed("lock");
         self.fail_all(cx, None, &error);
         self.fail_queries(None);
     }
 
-    fn lose_handle(&mut self, cx: &mut Context<'_>, handle: HandleId) {
+    /// The contenders that its guards were the last of.
+    fn lose_handle(&mut self, cx: &mut Context<'_>, handle: HandleId) -> Vec<NodeId> {
         let mut emptied = Vec::new();
         for (id, hold) in &mut self.holds {
             hold.guards.retain(|(owner, cell)| {
-                if *owner == handle {
-                    cell.lose(cx.now);
+                if *owner == handle && !broken(Mutant::BeliefAfterClose) {
+                    cell.lose(cx.now, Loss::Closed);
                     self.guards.remove(&cell.id);
                 }
                 *owner != handle
             });
-            if hold.guards.is_empty() {
+            if hold.guards.is_empty() && !broken(Mutant::ClosedContenderStays) {
                 emptied.push(*id);
             }
         }
         emptied.sort_unstable();
+        let freed = emptied
+            .iter()
+            .filter_map(|id| self.holds.get(id))
+            .map(|hold| hold.node)
+            .collect();
         for id in emptied {
             self.end_hold(cx, id);
         }
+        freed
     }
 
     pub(super) fn close_by_time(&mut self, id: u64) {
@@ -366,7 +381,7 @@ impl Queues {
             return;
         };
         hold.own_watch_due = true;
-        if !hold.lost {
+        if hold.lost.is_none() {
             let node = hold.node;
             self.watch_own(cx, node);
         }
@@ -377,7 +392,7 @@ impl Queues {
         let mut due: Vec<HoldId> = self
             .holds
             .iter()
-            .filter(|(_, hold)| hold.own_watch_due && !hold.lost)
+            .filter(|(_, hold)| hold.own_watch_due && hold.lost.is_none())
             .map(|(id, _)| *id)
             .collect();
         due.sort_unstable();
@@ -394,7 +409,7 @@ impl Queues {
         let mut paths: Vec<String> = self
             .holds
             .values()
-            .filter(|hold| !hold.lost)
+            .filter(|hold| hold.lost.is_none())
             .filter_map(|hold| {
                 let position = self.nodes.get(&hold.node)?.position.as_ref()?;
                 Some(self.paths.get(hold.path)?.child(&position.name))

@@ -7,6 +7,7 @@ use super::names::{self, Kind, Position};
 use super::nodes::{NodeId, Phase, User};
 use super::paths::PathId;
 use super::replies::Tag;
+use super::timers::Timer;
 use super::{Context, Queues};
 use crate::clock::Time;
 use crate::error::{Error, ErrorKind};
@@ -203,11 +204,13 @@ impl Queues {
             }
             Outcome::Refused(Code::NO_AUTH) => {
                 let error = self.denied(cx, id, "READ");
-                return self.fail_attempts(cx, id, &error);
+                self.fail_attempts(cx, id, &error);
+                return self.search_later(cx, id);
             }
             Outcome::Refused(code) => {
                 let error = self.unexpected(cx, id, "getChildren2", code);
-                return self.fail_attempts(cx, id, &error);
+                self.fail_attempts(cx, id, &error);
+                return self.search_later(cx, id);
             }
             // Asked for again after the reconnect, by those who still need it.
             Outcome::Done(_) | Outcome::InDoubt | Outcome::NotSent => return,
@@ -227,6 +230,23 @@ impl Queues {
         }
         let asked = (recovering && listing.confirmed).then_some(listing.sent);
         self.take_listing(cx, id, &names, asked);
+    }
+
+    /// Creates in doubt cannot be looked for now: they are again, in case the server changes its mind
+    /// while the session lives (R5).
+    fn search_later(&mut self, cx: &Context<'_>, id: PathId) {
+        let Some(path) = self.paths.get(id) else {
+            return;
+        };
+        let again = cx.now + cx.machine.session_timeout();
+        for node in &path.nodes {
+            let known = self.nodes.get(node);
+            if known.is_some_and(|node| node.phase == Phase::InDoubt)
+                && !broken(Mutant::DeniedSearchForgotten)
+            {
+                self.timers.set(again, Timer::Retry(*node));
+            }
+        }
     }
 
     fn take_listing(

@@ -16,6 +16,7 @@ use super::replies::Tag;
 use super::timers::Timer;
 use super::{Context, Queues};
 use crate::clock::Time;
+use crate::mutant::{Mutant, broken};
 use crate::session::Outcome;
 use crate::wire::code::Code;
 use crate::wire::reply::Reply;
@@ -137,6 +138,7 @@ impl Queues {
     fn ask_for_lost(&mut self, cx: &mut Context<'_>, id: u64) {
         if let Some(lost) = self.lost_creates.by_id.get(&id)
             && cx.machine.is_connected()
+            && !broken(Mutant::NoLaterLook)
         {
             let list = Request::GetChildren2 {
                 path: lost.full_path.clone(),

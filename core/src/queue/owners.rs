@@ -8,6 +8,7 @@ use super::paths::PathId;
 use super::{Context, Queues};
 use crate::command::AttemptId;
 use crate::error::{Error, ErrorKind};
+use crate::loss::Loss;
 use crate::owner::Owner;
 
 /// Whom re-entrancy counts for: per session, path, naming and owner.
@@ -65,7 +66,9 @@ enum Admission {
     Queue,
     Reenter(HoldId),
     Downgrade(HoldId),
-    Refuse(ErrorKind, &'static str),
+    /// The owner held it, and has lost it.
+    Lost(Loss),
+    Deadlock,
 }
 
 impl Queues {
@@ -108,14 +111,21 @@ impl Queues {
                         self.reenter(cx, hold, attempt);
                     }
                 }
-                Admission::Refuse(kind, why) => {
-                    if let Some(attempt) = self.take_attempt(id) {
-                        let error =
-                            Error::new(kind, "lock", why).with_path(&*attempt.request.target.path);
-                        attempt.request.to.fail(error);
-                    }
-                }
+                Admission::Lost(loss) => self.refuse(id, |path| {
+                    loss.error("lock", path, "the owner held it, and has lost it")
+                }),
+                Admission::Deadlock => self.refuse(id, |path| {
+                    let why = "the owner holds the read lock: release it before asking for the write lock";
+                    Error::new(ErrorKind::WouldDeadlock, "lock", why).with_path(path)
+                }),
             }
+        }
+    }
+
+    fn refuse(&mut self, id: AttemptId, error: impl FnOnce(&str) -> Error) {
+        if let Some(attempt) = self.take_attempt(id) {
+            let error = error(&attempt.request.target.path);
+            attempt.request.to.fail(error);
         }
     }
 
@@ -126,38 +136,21 @@ impl Queues {
     }
 
     fn admission(&self, key: &OwnerKey, kind: Kind) -> Admission {
-        const LOST: Admission =
-            Admission::Refuse(ErrorKind::LockLost, "the owner held it, and has lost it");
         let Some(entry) = self.owners.get(key) else {
             return Admission::Queue;
         };
-        let lost = |hold: HoldId| self.holds.get(&hold).is_none_or(|hold| hold.lost);
-        match (kind, entry.read, entry.write) {
+        let (hold, admission) = match (kind, entry.read, entry.write) {
             (Kind::Exclusive | Kind::Write, _, Some(hold)) | (Kind::Read, Some(hold), _) => {
-                if lost(hold) {
-                    LOST
-                } else {
-                    Admission::Reenter(hold)
-                }
+                (hold, Admission::Reenter(hold))
             }
-            (Kind::Exclusive | Kind::Write, Some(hold), None) => {
-                if lost(hold) {
-                    LOST
-                } else {
-                    Admission::Refuse(
-                        ErrorKind::WouldDeadlock,
-                        "the owner holds the read lock: release it before asking for the write lock",
-                    )
-                }
-            }
-            (Kind::Read, None, Some(write)) => {
-                if lost(write) {
-                    LOST
-                } else {
-                    Admission::Downgrade(write)
-                }
-            }
-            (_, None, None) => Admission::Queue,
+            (Kind::Exclusive | Kind::Write, Some(hold), None) => (hold, Admission::Deadlock),
+            (Kind::Read, None, Some(write)) => (write, Admission::Downgrade(write)),
+            (_, None, None) => return Admission::Queue,
+        };
+        match self.holds.get(&hold) {
+            Some(hold) => hold.lost.map_or(admission, Admission::Lost),
+            // Its owner forgets a hold as it ends.
+            None => Admission::Lost(Loss::Closed),
         }
     }
 

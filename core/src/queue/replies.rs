@@ -8,6 +8,7 @@ use super::paths::PathId;
 use super::timers::Timer;
 use super::view::View;
 use super::{Context, Queues};
+use crate::loss::Loss;
 use crate::mutant::{Mutant, broken};
 use crate::session::Outcome;
 use crate::wire::reply::WatchEventKind;
@@ -93,7 +94,7 @@ impl Queues {
             if let Some(term) = self.term.take() {
                 term.break_now();
             }
-            self.lose_all(cx);
+            self.lose_all(cx, Loss::SessionOver);
         }
         self.generation += 1;
         self.forget_listings();

@@ -165,6 +165,11 @@ pub(super) fn finality(index: usize, client: &mut Client, now: u64) -> Result<()
                 if lost { "lost" } else { "held" }
             ));
         }
+        if !lost && held.closed {
+            return Err(format!(
+                "R17: client {index} believes in {name}, whose handle was closed"
+            ));
+        }
         if !lost && held.session != session {
             return Err(format!(
                 "R4: client {index} believes in {name} of an earlier session"
@@ -202,12 +207,14 @@ pub(super) fn former_order(
 }
 
 /// How a call may fail.
-pub(super) fn may_fail(kind: ErrorKind, call: &Call, exhausted: bool) -> bool {
+pub(super) fn may_fail(kind: ErrorKind, call: &Call, exhausted: bool, denied: bool) -> bool {
     match kind {
         ErrorKind::Cancelled => call.cancelled,
         ErrorKind::Timeout | ErrorKind::Unavailable => call.deadline.is_some(),
         ErrorKind::WouldDeadlock | ErrorKind::LockLost => call.owner.is_some(),
         ErrorKind::SequenceExhausted => exhausted,
+        ErrorKind::NoAuth => denied,
+        ErrorKind::Closed => call.closed,
         _ => false,
     }
 }

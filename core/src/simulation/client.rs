@@ -35,6 +35,9 @@ pub(super) struct Call {
     pub(super) owner: Option<u64>,
     pub(super) deadline: Option<u64>,
     pub(super) cancelled: bool,
+    pub(super) handle: HandleId,
+    /// Its handle was closed.
+    pub(super) closed: bool,
     pub(super) receiver: Receiver<Result<Option<Guard>>>,
 }
 
@@ -51,6 +54,9 @@ pub(super) struct Held {
     /// Somebody else took its contender away, or ended its session: nobody has promised what it
     /// believes then (R1).
     pub(super) meddled: bool,
+    pub(super) handle: HandleId,
+    /// Its handle was closed (R17).
+    pub(super) closed: bool,
     /// How often its loss was told.
     told: Arc<AtomicU32>,
 }
@@ -70,6 +76,8 @@ impl Held {
             session,
             seen_lost: false,
             meddled: false,
+            handle: call.handle,
+            closed: call.closed,
             told,
         }
     }
@@ -95,6 +103,16 @@ pub(super) struct Releasing {
     pub(super) pending: Pending<()>,
 }
 
+/// A close that has not been answered.
+pub(super) struct Closing {
+    pub(super) until: Time,
+    pub(super) due: u64,
+    /// The contenders of its guards, by path.
+    pub(super) names: Vec<(usize, String)>,
+    pub(super) session: i64,
+    pub(super) receiver: Receiver<Result<()>>,
+}
+
 /// How a client is set up.
 pub(super) struct Setup<'a> {
     pub(super) hosts: &'a str,
@@ -106,16 +124,23 @@ pub(super) struct Setup<'a> {
     pub(super) seed: u64,
     /// Nanoseconds of its clock for each 1,000 true ones.
     pub(super) rate: u64,
+    /// When its process starts.
+    pub(super) now: u64,
 }
 
 pub(super) struct Client {
     pub(super) engine: Engine,
     pub(super) link: Arc<Link>,
-    pub(super) handle: HandleId,
+    pub(super) handles: Vec<HandleId>,
+    /// Its session ends, or has ended, since no handle is left.
+    pub(super) retired: bool,
+    pub(super) callbacks: Callbacks,
+    pub(super) config: SessionConfig,
     pub(super) jobs: mpsc::Receiver<Job>,
     pub(super) calls: Vec<Call>,
     pub(super) held: Vec<Held>,
     pub(super) releases: Vec<Releasing>,
+    pub(super) closing: Vec<Closing>,
     pub(super) paused_until: Option<u64>,
     /// How many calls there have been.
     called: u64,
@@ -142,20 +167,25 @@ impl Client {
         };
         let config = SessionConfig::new(Some(setup.hosts), &options).expect("a good configuration");
         let (callbacks, jobs) = Callbacks::collected();
-        let link = Link::new(callbacks);
+        let link = Link::new(callbacks.clone());
         let offset = EPOCH + seed % 1_000_000_007;
         let handle = HandleId::next();
         let session = Session::detached(config.clone());
-        let mut engine = Engine::new(config, Arc::clone(&link), seed, Time(offset));
-        engine.commands(Time(offset), std::iter::once(Command::Open { handle }));
+        let started = local(offset, rate, setup.now);
+        let mut engine = Engine::new(config.clone(), Arc::clone(&link), seed, started);
+        engine.commands(started, std::iter::once(Command::Open { handle }));
         Client {
             engine,
             link,
-            handle,
+            handles: vec![handle],
+            retired: false,
+            callbacks,
+            config,
             jobs,
             calls: Vec::new(),
             held: Vec::new(),
             releases: Vec::new(),
+            closing: Vec::new(),
             paused_until: None,
             called: 0,
             former: Vec::new(),
@@ -180,7 +210,7 @@ impl Client {
 
     /// Its clock at a true moment.
     pub(super) fn clock(&self, now: u64) -> Time {
-        Time(self.offset + now / 1000 * self.rate + now % 1000)
+        local(self.offset, self.rate, now)
     }
 
     /// The true moment at which its clock shows `time`.
@@ -204,6 +234,11 @@ impl Client {
         owner: Option<u64>,
         wait: Option<Duration>,
     ) -> u64 {
+        let handles = self.handles.len() as u64;
+        let at = self.called.checked_rem(handles).unwrap_or(0);
+        let Some(handle) = self.handles.get(usize::try_from(at).unwrap_or(0)).copied() else {
+            return self.called;
+        };
         let (completer, receiver) = completion();
         let attempt = AttemptId::next();
         let called = self.clock(now);
@@ -224,11 +259,13 @@ impl Client {
                 Deadline::At(at) | Deadline::Try(at) => self.moment(at),
             },
             cancelled: false,
+            handle,
+            closed: false,
             receiver,
         });
         self.link.send(Command::Lock(LockRequest {
             attempt,
-            handle: self.handle,
+            handle,
             session: Some(self.session.clone()),
             target: Arc::clone(&self.targets[path]),
             kind,
@@ -257,6 +294,7 @@ impl Client {
             let time = self.clock(now);
             self.engine.commands(time, letters.into_iter());
         }
+        self.retire(now);
     }
 
     /// What its callback thread would do.
@@ -265,4 +303,8 @@ impl Client {
             job();
         }
     }
+}
+
+fn local(offset: u64, rate: u64, now: u64) -> Time {
+    Time(offset + now / 1000 * rate + now % 1000)
 }

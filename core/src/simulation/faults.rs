@@ -1,5 +1,7 @@
 //! What goes wrong, and when.
 
+use zoolock_testserver::model::permission;
+
 use super::plan::Plan;
 use super::workload::PATHS;
 
@@ -37,6 +39,10 @@ pub(super) enum Kind {
     Usurp,
     Undercut,
     Exhaust,
+    Deny,
+    OpenHandle,
+    CloseHandle,
+    Kill,
 }
 
 /// One fault.
@@ -177,6 +183,32 @@ pub(super) enum Fault {
         path: usize,
         left: i32,
     },
+    /// Nobody has this right on a path, for so long.
+    Deny {
+        path: usize,
+        right: i32,
+        nanos: u64,
+    },
+    Allow {
+        path: usize,
+    },
+    /// A process opens another handle on its session.
+    OpenHandle {
+        client: usize,
+    },
+    /// A process closes one of its handles, and waits so long for that.
+    CloseHandle {
+        client: usize,
+        which: usize,
+        nanos: u64,
+    },
+    /// A process is killed, and another one starts some time later in its place. Where its host dies
+    /// with it, the servers do not hear of its end.
+    Kill {
+        client: usize,
+        silently: bool,
+        nanos: u64,
+    },
 }
 
 impl Fault {
@@ -302,6 +334,23 @@ impl Fault {
             Kind::Exhaust => Fault::Exhaust {
                 path,
                 left: random.i32(0..6),
+            },
+            Kind::Deny => Fault::Deny {
+                path,
+                right: [permission::CREATE, permission::DELETE, permission::READ]
+                    [random.usize(..3)],
+                nanos: random.u64(s / 10..s * 3 / 2),
+            },
+            Kind::OpenHandle => Fault::OpenHandle { client },
+            Kind::CloseHandle => Fault::CloseHandle {
+                client,
+                which: random.usize(..),
+                nanos: random.u64(..s * 2),
+            },
+            Kind::Kill => Fault::Kill {
+                client,
+                silently: random.bool(),
+                nanos: random.u64(..s),
             },
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use zoolock_testserver::Code;
-use zoolock_testserver::model::{NodeKind, Role};
+use zoolock_testserver::model::{NodeKind, Role, permission};
 
 use super::faults::Fault;
 use super::network::{Parcel, Pipe};
@@ -49,7 +49,20 @@ impl World {
             | Fault::Usurp { .. }
             | Fault::AskToRead { .. }
             | Fault::Expire { .. }
-            | Fault::Exhaust { .. } => self.meddle(fault),
+            | Fault::Exhaust { .. }
+            | Fault::Deny { .. }
+            | Fault::Allow { .. } => self.meddle(fault),
+            Fault::OpenHandle { client } => self.open_handle(client),
+            Fault::CloseHandle {
+                client,
+                which,
+                nanos,
+            } => self.close_handle(client, which, nanos),
+            Fault::Kill {
+                client,
+                silently,
+                nanos,
+            } => self.kill(client, silently, nanos),
             _ => self.disturb_servers(fault),
         }
         self.take_outputs();
@@ -327,8 +340,38 @@ impl World {
                 let full_path = self.full_path(path);
                 self.cluster.set_next_sequence(&full_path, i32::MAX - left);
             }
+            Fault::Deny { path, right, nanos } => {
+                let full_path = self.full_path(path);
+                let others = permission::ALL & !right;
+                if self
+                    .cluster
+                    .set_permissions(now, &full_path, others)
+                    .is_ok()
+                {
+                    self.denied[path] = true;
+                    self.restricted[path] = true;
+                    self.disordered = true;
+                    self.later.push((now + nanos, Fault::Allow { path }));
+                }
+            }
+            Fault::Allow { path } => self.allow(path),
             _ => {}
         }
+    }
+
+    /// Gives everybody all rights on a path again. What no majority decides is tried later.
+    pub(super) fn allow(&mut self, path: usize) {
+        if !self.restricted[path] {
+            return;
+        }
+        let full_path = self.full_path(path);
+        let set = self
+            .cluster
+            .set_permissions(self.now, &full_path, permission::ALL);
+        self.restricted[path] = set == Err(Code::CONNECTION_LOSS);
+        self.note(Actor::Fault, || {
+            format!("gives back the rights on {full_path}: {set:?}")
+        });
     }
 
     pub(super) fn delete(&mut self, path: usize, name: &str) {

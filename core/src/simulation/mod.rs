@@ -12,6 +12,7 @@ mod inflict;
 mod mutants;
 mod network;
 mod plan;
+mod processes;
 mod runner;
 mod schemes;
 mod trace;

@@ -27,10 +27,14 @@ pub(super) enum Family {
     Exhausted,
     /// Leases renewed by writes, where majorities may restart behind a leader's back.
     ByWrite,
+    /// Paths on which rights are taken away and given back.
+    Denied,
+    /// Handles that are closed and opened, and processes that are killed.
+    Leaving,
 }
 
 impl Family {
-    pub(super) const ALL: [Family; 10] = [
+    pub(super) const ALL: [Family; 12] = [
         Family::Mixed,
         Family::Quiet,
         Family::Broken,
@@ -41,6 +45,8 @@ impl Family {
         Family::Busy,
         Family::Exhausted,
         Family::ByWrite,
+        Family::Denied,
+        Family::Leaving,
     ];
 
     /// The rules that its schedules show, as the names of tests carry them.
@@ -53,6 +59,8 @@ impl Family {
             Family::Exhausted => "r01_r05_r14_",
             Family::Mixed => "r01_r02_r03_r04_r05_r06_r07_r09_r10_",
             Family::Busy => "r01_r05_r06_r09_",
+            Family::Denied => "r01_r05_r09_r10_r20_",
+            Family::Leaving => "r01_r04_r05_r09_r11_r17_",
         }
     }
 
@@ -164,6 +172,26 @@ impl Family {
                 (2, StartServer),
                 (1, Pause),
             ],
+            Family::Denied => &[
+                (6, Deny),
+                (3, Reset),
+                (1, Stray),
+                (1, Pause),
+                (1, Throttle),
+                (1, Lag),
+                (1, ExpireIdle),
+            ],
+            Family::Leaving => &[
+                (6, CloseHandle),
+                (5, OpenHandle),
+                (3, Kill),
+                (2, Reset),
+                (1, Stray),
+                (1, Pause),
+                (1, Lag),
+                (1, StopServer),
+                (2, StartServer),
+            ],
         }
     }
 }
@@ -195,7 +223,7 @@ impl Plan {
     pub(super) fn from_seed(seed: u64) -> Plan {
         let mut random = fastrand::Rng::with_seed(seed);
         // The families of neighbouring seeds go round, so that any run of seeds has all of them.
-        let at = usize::try_from(seed % 13).unwrap_or(0);
+        let at = usize::try_from(seed % 15).unwrap_or(0);
         let family = Family::ALL.get(at).copied().unwrap_or(Family::Mixed);
         let servers = match (family, random.u8(..8)) {
             (Family::Deposed | Family::ByWrite, 0) | (_, 7) => 5,

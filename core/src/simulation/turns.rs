@@ -48,6 +48,7 @@ impl World {
         self.check_given_up(index)?;
         self.take_answers(index)?;
         self.take_releases(index)?;
+        self.take_closings(index)?;
         // Also of guards that were lost before anybody had them.
         self.clients[index].run_jobs();
         if !self.clients[index].is_paused() {
@@ -120,6 +121,11 @@ impl World {
                 if due.is_some_and(|due| due < self.now) {
                     return Err(format!("R6: a call of client {index} is late"));
                 }
+                if call.closed {
+                    return Err(format!(
+                        "R17: a call of client {index} waits on, though its handle was closed"
+                    ));
+                }
                 at += 1;
                 continue;
             };
@@ -147,8 +153,8 @@ impl World {
                     self.note(Actor::Client(index), || {
                         format!("call {} failed: {error}", call.number)
                     });
-                    let exhausted = self.exhausted[call.path];
-                    if !checks::may_fail(error.kind(), &call, exhausted) {
+                    let (exhausted, denied) = (self.exhausted[call.path], self.denied[call.path]);
+                    if !checks::may_fail(error.kind(), &call, exhausted, denied) {
                         return Err(format!("client {index} failed: {error:?}"));
                     }
                 }
@@ -167,6 +173,8 @@ impl World {
             match releasing.pending.wait_for(Duration::ZERO) {
                 Some(Ok(())) => self.check_released(index, &releasing)?,
                 Some(Err(error)) if error.kind() == crate::ErrorKind::LockLost => {}
+                Some(Err(error))
+                    if error.kind() == crate::ErrorKind::NoAuth && self.denied[releasing.path] => {}
                 Some(Err(error)) => {
                     return Err(format!("R10: client {index}: release failed: {error}"));
                 }
@@ -185,7 +193,8 @@ impl World {
     /// R10: it has succeeded when the deletion is confirmed, the session is over, or the lease ended.
     fn check_released(&self, index: usize, releasing: &Releasing) -> Result<(), Violation> {
         let client = &self.clients[index];
-        let over = client.engine.session_id() != releasing.session
+        let over = client.retired
+            || client.engine.session_id() != releasing.session
             || self.ended_sessions.contains(&releasing.session);
         let shared = client
             .held
@@ -237,6 +246,9 @@ impl World {
     pub(super) fn step(&mut self) {
         if self.calm {
             self.foreign_goes();
+            for path in 0..PATHS.len() {
+                self.allow(path);
+            }
             self.take_outputs();
         }
         let index = self.random.usize(..self.clients.len());

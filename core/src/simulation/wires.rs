@@ -181,7 +181,7 @@ impl World {
             if let Some(pipe) = self
                 .pipes
                 .iter_mut()
-                .find(|pipe| pipe.client == index && pipe.dial == dial)
+                .find(|pipe| pipe.client == index && pipe.dial == dial && pipe.client_open)
             {
                 if tracing {
                     text = Some((pipe.server, pipe.asked.requests(&bytes)));

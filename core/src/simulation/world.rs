@@ -75,6 +75,12 @@ pub(super) struct World {
     pub(super) foreign: Vec<String>,
     /// Paths on which numbers were taken away.
     pub(super) exhausted: [bool; PATHS.len()],
+    /// Paths on which a right was taken from everybody.
+    pub(super) denied: [bool; PATHS.len()],
+    /// Paths that have not got it back.
+    pub(super) restricted: [bool; PATHS.len()],
+    /// The servers, as clients name them.
+    pub(super) hosts: String,
     /// Creates may have been refused or undone by others: the order of calls tells nothing any more.
     pub(super) disordered: bool,
 }
@@ -95,7 +101,7 @@ impl World {
         let hosts: Vec<String> = (1..=plan.servers).map(|n| format!("server{n}:1")).collect();
         let hosts = hosts.join(",");
         let clients = (0..plan.clients)
-            .map(|_| World::client(&plan, &hosts, &mut random))
+            .map(|_| World::client(&plan, &hosts, 0, &mut random))
             .collect();
         World {
             random,
@@ -123,12 +129,15 @@ impl World {
             ended_sessions: BTreeSet::new(),
             foreign: Vec::new(),
             exhausted: [false; PATHS.len()],
+            denied: [false; PATHS.len()],
+            restricted: [false; PATHS.len()],
+            hosts,
             disordered: false,
             plan,
         }
     }
 
-    fn client(plan: &Plan, hosts: &str, random: &mut fastrand::Rng) -> Client {
+    pub(super) fn client(plan: &Plan, hosts: &str, now: u64, random: &mut fastrand::Rng) -> Client {
         let chrooted = plan.chroot && random.bool();
         let hosts = if chrooted {
             format!("{hosts}{CHROOT}")
@@ -137,6 +146,7 @@ impl World {
         };
         let setup = Setup {
             hosts: &hosts,
+            now,
             session_timeout: Duration::from_nanos(plan.session),
             prefix: if plan.chroot && !chrooted { CHROOT } else { "" },
             naming: match random.u8(..4) {
@@ -177,7 +187,10 @@ impl World {
 
     fn is_done(&self) -> bool {
         self.clients.iter().all(|client| {
-            client.calls.is_empty() && client.held.is_empty() && client.releases.is_empty()
+            client.calls.is_empty()
+                && client.held.is_empty()
+                && client.releases.is_empty()
+                && client.closing.is_empty()
         }) && (0..PATHS.len()).all(|path| self.truth.contenders(path).is_empty())
     }
 
@@ -201,6 +214,9 @@ impl World {
             }
             if !client.releases.is_empty() {
                 return Err(format!("R10: a release of client {index} never ended"));
+            }
+            if !client.closing.is_empty() {
+                return Err(format!("R17: a close of client {index} never ended"));
             }
         }
         for (path, (name, _)) in PATHS.iter().enumerate() {

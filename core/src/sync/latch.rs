@@ -13,6 +13,8 @@ struct Waiters {
     wakers: Vec<(u64, Waker)>,
     callbacks: Vec<Callback>,
     next_key: u64,
+    /// Whether a thread has waited. For few guards one does, and to wake nobody is a system call too.
+    blocked: bool,
     /// No event will come any more: the guard was released.
     retired: bool,
 }
@@ -57,8 +59,11 @@ impl Latch {
     /// Wakes outside the lock: a waker may run anything.
     fn wake(&self, mut waiters: MutexGuard<'_, Waiters>) {
         let wakers = std::mem::take(&mut waiters.wakers);
+        let blocked = waiters.blocked;
         drop(waiters);
-        self.ended.notify_all();
+        if blocked {
+            self.ended.notify_all();
+        }
         for (_, waker) in wakers {
             waker.wake();
         }
@@ -88,6 +93,7 @@ impl Latch {
             if waiters.retired {
                 return Some(false);
             }
+            waiters.blocked = true;
             waiters = self.ended.wait(waiters, &limit)?;
         }
     }

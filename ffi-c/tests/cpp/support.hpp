@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 // Long enough for anything that has to happen, on a slow machine.
 inline constexpr auto patience = 30s;
 // Short enough to wait for its end, long enough for a slow machine.
-inline constexpr auto session_timeout = 2s;
+inline constexpr auto session_timeout = 4s;
 
 inline zoolock::session_options session_options()
 {

@@ -225,6 +225,20 @@ impl Cluster {
         Ok(())
     }
 
+    /// Sets which rights everybody has on a node, as a sum of [`permission`](super::permission)s.
+    ///
+    /// # Errors
+    /// As [`create_node`](Self::create_node).
+    pub fn set_permissions(&mut self, now: u64, path: &str, permissions: i32) -> Result<(), Code> {
+        let request = Request::SetAcl {
+            path: Some(path.to_owned()),
+            acl: Some(acl::world(permissions).to_vec()),
+            version: -1,
+        };
+        self.administer(now, request)?;
+        Ok(())
+    }
+
     fn administer(&mut self, now: u64, request: Request) -> Result<Outcome, Code> {
         self.advance(now);
         let leader = self

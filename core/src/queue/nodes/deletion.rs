@@ -5,6 +5,7 @@ use super::super::timers::Timer;
 use super::super::{Context, Queues};
 use super::{CREATE_REPLY, NodeId, Phase, User};
 use crate::error::Error;
+use crate::loss::Loss;
 use crate::mutant::{Mutant, broken};
 use crate::session::Outcome;
 use crate::wire::code::Code;
@@ -56,7 +57,9 @@ impl Queues {
                 // gives the right back before.
                 self.set_phase(id, Phase::Present);
                 let again = cx.now + cx.machine.session_timeout();
-                self.timers.set(again, Timer::Retry(id));
+                if !broken(Mutant::DeniedDeletionForgotten) {
+                    self.timers.set(again, Timer::Retry(id));
+                }
                 let error = self.denied(cx, path, "DELETE");
                 tracing::error!(%error, "a contender cannot be deleted");
                 self.answer_releases(id, &Err(error));
@@ -110,7 +113,7 @@ impl Queues {
             User::Hold(hold) => {
                 tracing::warn!("the contender of a held lock was removed by somebody else");
                 self.gone(cx, id, &Ok(()));
-                self.lose(cx, hold);
+                self.lose(cx, hold, Loss::Removed);
             }
             User::Attempt(_) => {
                 tracing::warn!("a waiting contender was removed by somebody else; queueing again");

@@ -4,7 +4,7 @@ use super::super::names;
 use super::super::replies::Tag;
 use super::super::{Context, Queues, acls};
 use super::{CREATE_REPLY, NodeId, Phase, User, node_data};
-use crate::error::{Error, ErrorKind};
+use crate::loss::Loss;
 use crate::mutant::{Mutant, broken};
 use crate::session::Outcome;
 use crate::wire::code::Code;
@@ -96,11 +96,8 @@ impl Queues {
                 self.remove_from_view(cx, path, write);
                 self.node_vanished(cx, write);
             }
-            let error = Error::new(ErrorKind::LockLost, "lock", "the write lock was lost");
-            let error = match path {
-                Some(path) => error.with_path(self.name_of(cx, path)),
-                None => error,
-            };
+            let name = path.map_or(String::new(), |path| self.name_of(cx, path));
+            let error = Loss::Removed.error("lock", &name, "the write lock was lost");
             self.fail_node(cx, id, error);
         } else {
             self.created(cx, id, Outcome::Refused(code));
