@@ -1,6 +1,6 @@
 # Every task; each works as the first command in a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint gen install uninstall conformance simulate threads fuzz torture bench docs dist dist-check clean
+.PHONY: help setup demo test lint gen install uninstall conformance secured simulate threads fuzz torture bench docs dist dist-check clean
 
 # Not bash's variable of this name: what follows is handed on as an option.
 SECONDS ?= 10
@@ -46,6 +46,9 @@ uninstall: ## Remove what install put there, for the same PREFIX, DESTDIR and LI
 
 conformance: ## Run the same scenarios through every language, and mixed
 	@tests/conformance/run.sh
+
+secured: ## Run every language against servers with TLS, identities and access control lists
+	@tests/secured/run.sh
 
 simulate: ## Play schedules with faults on simulated servers, network and clocks; SEEDS=2000, or SEED=n for one and its trace
 	@scripts/simulate.sh 'SEEDS=$(SEEDS)' 'SEED=$(SEED)'

@@ -76,6 +76,7 @@ suite python py/test.sh
 suite node node/test.sh
 suite node-versions node/test-versions.sh
 suite conformance tests/conformance/run.sh
+suite secured tests/secured/run.sh
 wait "$ahead"
 for package in $(crates); do crate "$package"; done
 suite testserver testserver/test.sh

@@ -124,6 +124,7 @@ pub(crate) enum Command {
     },
     /// Answer when connected, or when the first connect has failed (R16).
     Connect {
+        handle: HandleId,
         until: Time,
         then: Then<()>,
     },

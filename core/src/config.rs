@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use zeroize::Zeroize;
+
 use crate::connect_string::ConnectString;
 use crate::error::{Error, Result};
 use crate::queue::names::Naming;
@@ -18,6 +20,12 @@ const MOST_DATA: usize = 512 * 1024;
 /// Text that must not be shown (R19).
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Secret(pub(crate) Vec<u8>);
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -142,8 +150,10 @@ impl Backoff {
     }
 }
 
-/// TLS towards the servers. The files are read once, when the session is configured; a bad one is
-/// `InvalidArgument`. Key material is shown nowhere (R19).
+/// TLS towards the servers. The files are read when the session is configured (a bad one is
+/// `InvalidArgument`), and again for every later connection, so that renewed certificates are used
+/// without a restart; files that cannot be read then change nothing, which is logged as a warning.
+/// The platform's authorities are read once for each session. Key material is shown nowhere (R19).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Tls {
     /// File with the trusted authorities, PEM; the platform's if left out.
@@ -168,7 +178,7 @@ impl Default for Tls {
 }
 
 /// Everything about a session but its servers. Equal options share a session (R16).
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct SessionOptions {
     pub(crate) session_timeout: Duration,
     pub(crate) connect_timeout: Duration,
@@ -194,6 +204,23 @@ impl Default for SessionOptions {
             lease_confirmation: LeaseConfirmation::default(),
             tls: None,
         }
+    }
+}
+
+/// Of the credentials no more than errors show (R19).
+impl fmt::Debug for SessionOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionOptions")
+            .field("session_timeout", &self.session_timeout)
+            .field("connect_timeout", &self.connect_timeout)
+            .field("auth", &self.schemes())
+            .field("acl", &self.acl)
+            .field("identity", &self.identity)
+            .field("exclusive", &self.exclusive)
+            .field("backoff", &self.backoff)
+            .field("lease_confirmation", &self.lease_confirmation)
+            .field("tls", &self.tls)
+            .finish()
     }
 }
 

@@ -1,6 +1,6 @@
 //! A session and its queues as one: commands in, outcomes out, driven by the time it is handed.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::clock::Time;
@@ -24,6 +24,8 @@ const ROUNDS_WITHOUT_TLS: u32 = 3;
 /// A first connect that is being waited for.
 struct Connecting {
     until: Time,
+    /// The rounds that had failed before it was asked for: they say nothing of the servers now.
+    rounds_before: u32,
     then: Then<()>,
 }
 
@@ -33,14 +35,16 @@ pub(crate) struct Engine {
     link: Arc<Link>,
     machine: Machine<Tag>,
     queues: Queues,
-    handles: BTreeSet<HandleId>,
+    /// The open handles, each with how many rounds of servers had failed when it came.
+    handles: BTreeMap<HandleId, u32>,
     ever_opened: bool,
     connecting: Vec<Connecting>,
     /// Who is told when the session has ended.
     goodbyes: Vec<(Time, Then<()>)>,
     give_up_at: Time,
-    /// The last full round of servers that failed, since there was a connection.
-    failed_round: Option<FailedRound>,
+    /// Full rounds of servers that failed so far, and the last one since there was a connection.
+    rounds_failed: u32,
+    last_round: Option<FailedRound>,
     /// Why no later attempt can succeed either.
     refused: Option<(ErrorKind, String)>,
     finished: bool,
@@ -60,12 +64,13 @@ impl Engine {
             config,
             link,
             queues: Queues::default(),
-            handles: BTreeSet::new(),
+            handles: BTreeMap::new(),
             ever_opened: false,
             connecting: Vec::new(),
             goodbyes: Vec::new(),
             give_up_at: Time::NEVER,
-            failed_round: None,
+            rounds_failed: 0,
+            last_round: None,
             refused: None,
             finished: false,
         }
@@ -206,7 +211,7 @@ impl Engine {
     fn command(&mut self, now: Time, command: Command) {
         match command {
             Command::Open { handle } => {
-                self.handles.insert(handle);
+                self.handles.insert(handle, self.rounds_failed);
                 self.ever_opened = true;
                 // The session goes on for it: whoever closed the last handle before it waits for
                 // contenders to be deleted instead.
@@ -215,11 +220,15 @@ impl Engine {
                     queues.await_deletions(|_, _| true, until, then);
                 }
             }
-            Command::Connect { until, then } => self.connect(until, then),
+            Command::Connect {
+                handle,
+                until,
+                then,
+            } => self.connect(now, handle, until, then),
             Command::Lock(request) => {
                 if let Some(error) = self.refusal("lock") {
                     request.to.fail(error.with_path(&*request.target.path));
-                } else if self.handles.contains(&request.handle) {
+                } else if self.handles.contains_key(&request.handle) {
                     let (queues, mut cx) = self.parts(now);
                     queues.lock(&mut cx, request);
                 } else {
@@ -243,7 +252,7 @@ impl Engine {
             } => {
                 if let Some(error) = self.refusal("contenders") {
                     then(Err(error.with_path(&*target.path)));
-                } else if self.handles.contains(&handle) {
+                } else if self.handles.contains_key(&handle) {
                     let (queues, mut cx) = self.parts(now);
                     queues.ask_contenders(&mut cx, handle, target, until, then);
                 } else {
@@ -264,15 +273,25 @@ impl Engine {
         }
     }
 
-    fn connect(&mut self, until: Time, then: Then<()>) {
+    fn connect(&mut self, now: Time, handle: HandleId, until: Time, then: Then<()>) {
         if let Some(error) = self.refusal("connect") {
             then(Err(error));
         } else if self.machine.is_connected() {
             then(Ok(()));
-        } else if let Some(error) = self.hopeless() {
-            then(Err(error));
         } else {
-            self.connecting.push(Connecting { until, then });
+            let opened_at = self.handles.get(&handle).copied();
+            let rounds_before = opened_at.unwrap_or(self.rounds_failed);
+            self.connecting.push(Connecting {
+                until,
+                rounds_before,
+                then,
+            });
+            match self.last_round {
+                Some(round) if self.rounds_failed > rounds_before => self.judge(round),
+                // The pause of those who waited before is not this one's.
+                Some(_) => self.machine.hurry(now),
+                None => {}
+            }
         }
     }
 
@@ -303,7 +322,7 @@ impl Engine {
         let (queues, mut cx) = self.parts(now);
         queues.close_everything(&mut cx);
         let callbacks = self.link.callbacks.clone();
-        for handle in handles {
+        for handle in handles.into_keys() {
             self.link
                 .states
                 .close(handle, |callback| callbacks.post(callback));
@@ -337,7 +356,7 @@ impl Engine {
                 queues.event(&mut cx, kind, &path);
             }
             Event::Connected { new_session } => {
-                self.failed_round = None;
+                self.last_round = None;
                 let timeout = self.machine.session_timeout();
                 self.link.set_session(self.machine.session_id(), timeout);
                 self.link.set_connected(true);
@@ -392,29 +411,37 @@ impl Engine {
     }
 
     fn round_failed(&mut self, round: FailedRound) {
-        self.failed_round = Some(round);
-        if let Some(error) = self.hopeless() {
-            for waiting in self.connecting.drain(..) {
-                (waiting.then)(Err(error.clone()));
+        self.rounds_failed = self.rounds_failed.saturating_add(1);
+        self.last_round = Some(round);
+        tracing::debug!(rounds = round.rounds, "no server takes us");
+        self.judge(round);
+    }
+
+    /// Fails those connects for which enough rounds have failed.
+    fn judge(&mut self, round: FailedRound) {
+        for waiting in std::mem::take(&mut self.connecting) {
+            let rounds = self.rounds_failed.saturating_sub(waiting.rounds_before);
+            match self.hopeless(rounds, round.all) {
+                Some(error) => (waiting.then)(Err(error)),
+                None => self.connecting.push(waiting),
             }
         }
     }
 
-    /// Why a connect fails before its time is over: by the rounds that have failed so far, those
-    /// before the connect was asked for among them.
-    fn hopeless(&self) -> Option<Error> {
-        let round = self.failed_round?;
+    /// Why a connect fails before its time is over: by the rounds that have failed since it was
+    /// asked for, and how every server failed in the last one, if all did so alike.
+    fn hopeless(&self, rounds: u32, all: Option<Failure>) -> Option<Error> {
         let retries = self.config.options.backoff.retries();
-        match round.all {
+        match all {
             // Nothing but a change of certificates helps.
             Some(Failure::Untrusted) => {
                 let why = self.machine.last_failure();
                 Some(Error::new(ErrorKind::AuthFailed, "connect", why))
             }
-            Some(Failure::NotTls) if round.rounds >= ROUNDS_WITHOUT_TLS => {
+            Some(Failure::NotTls) if rounds >= ROUNDS_WITHOUT_TLS => {
                 Some(self.unavailable("no server can be talked to"))
             }
-            _ if retries.is_some_and(|retries| round.rounds >= retries.max(1)) => {
+            _ if retries.is_some_and(|retries| rounds >= retries.max(1)) => {
                 Some(self.unavailable("no server can be reached"))
             }
             _ => None,
@@ -429,12 +456,32 @@ impl Engine {
         )
     }
 
+    fn given_identities(&self) -> String {
+        let options = &self.config.options;
+        let certified = options.tls.as_ref().is_some_and(|tls| tls.cert.is_some());
+        let certificate = certified.then(|| "a client certificate".to_owned());
+        let schemes = Some(options.schemes()).filter(|schemes| !schemes.is_empty());
+        let given: Vec<_> = schemes.into_iter().chain(certificate).collect();
+        match given.is_empty() {
+            true => "none".to_owned(),
+            false => given.join(", "),
+        }
+    }
+
     fn refused_credentials(&self, code: Code) -> String {
         match code {
             Code::AUTH_FAILED => format!(
                 "the server does not accept the credentials (scheme {})",
                 self.config.options.schemes()
             ),
+            Code::SESSION_CLOSED_REQUIRE_SASL_AUTH => {
+                format!(
+                    "the server demands an identity of another kind than was given ({}): \
+                     credentials of a scheme that it enforces, a client certificate, or SASL, \
+                     which zoolock does not speak ({code})",
+                    self.given_identities()
+                )
+            }
             code => format!("the server does not accept the session: {code}"),
         }
     }

@@ -235,6 +235,117 @@ fn r15_parents_are_plain_where_the_server_has_no_containers() {
     std::mem::forget(granted);
 }
 
+/// An engine whose servers answer nothing, and somebody who waits for them.
+struct Outage {
+    engine: Engine,
+    now: Time,
+}
+
+impl Outage {
+    fn begin(options: &SessionOptions) -> Outage {
+        let now = Time(1_000_000_000_000);
+        let config = SessionConfig::new(Some("h:1"), options).unwrap();
+        let (callbacks, _jobs) = Callbacks::collected();
+        Outage {
+            engine: Engine::new(config, Link::new(callbacks), 5, now),
+            now,
+        }
+    }
+
+    fn join(&mut self) -> Pending<()> {
+        let handle = HandleId::next();
+        let (completer, pending) = Pending::new("connect");
+        let until = self.now + Duration::from_secs(60);
+        let then = Box::new(move |outcome| drop(completer.complete(outcome)));
+        let open = Command::Open { handle };
+        let connect = Command::Connect {
+            handle,
+            until,
+            then,
+        };
+        self.engine.commands(self.now, [open, connect].into_iter());
+        pending
+    }
+
+    /// The next attempt ends so; how long it took to begin.
+    fn fail(&mut self, failure: Failure) -> Duration {
+        let began = self.now;
+        let dial = loop {
+            self.engine.handle_timeout(self.now);
+            if let Some(Action::Dial { dial, .. }) = self.engine.poll_action() {
+                break dial;
+            }
+            self.now = self.engine.next_timeout(self.now).max(self.now);
+        };
+        let took = self.now.saturating_since(began);
+        self.engine
+            .disconnected(self.now, dial, failure, "so it is");
+        self.engine.handle_timeout(self.now);
+        took
+    }
+}
+
+fn patient(retries: u32) -> SessionOptions {
+    SessionOptions {
+        backoff: crate::config::Backoff::Fixed {
+            delay: Duration::from_secs(10),
+            retries: Some(retries),
+        },
+        ..SessionOptions::default()
+    }
+}
+
+#[test]
+fn r16_who_joins_a_session_whose_rounds_have_failed_has_rounds_of_its_own() {
+    let mut outage = Outage::begin(&patient(3));
+    let mut first = outage.join();
+    outage.fail(Failure::Other);
+    outage.fail(Failure::Other);
+    let mut second = outage.join();
+    outage.fail(Failure::Other);
+    first
+        .wait_for(Duration::ZERO)
+        .expect("hopeless")
+        .unwrap_err();
+    assert!(
+        second.wait_for(Duration::ZERO).is_none(),
+        "one of its three"
+    );
+    outage.fail(Failure::Other);
+    assert!(
+        second.wait_for(Duration::ZERO).is_none(),
+        "two of its three"
+    );
+    outage.fail(Failure::Other);
+    let error = second.wait_for(Duration::ZERO).expect("hopeless");
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::Unavailable);
+}
+
+#[test]
+fn r16_who_joins_does_not_sit_out_the_pause_of_others() {
+    let mut outage = Outage::begin(&patient(2));
+    let _first = outage.join();
+    outage.fail(Failure::Other);
+    let _second = outage.join();
+    assert_eq!(outage.fail(Failure::Other), Duration::ZERO);
+    assert_eq!(outage.fail(Failure::Other), Duration::from_secs(10));
+}
+
+/// The certificates may have been renewed since.
+#[test]
+fn r16_who_joins_a_session_that_was_not_trusted_is_judged_by_the_next_round() {
+    let mut outage = Outage::begin(&SessionOptions::default());
+    let mut first = outage.join();
+    outage.fail(Failure::Untrusted);
+    let error = first.wait_for(Duration::ZERO).expect("refused");
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::AuthFailed);
+    let mut second = outage.join();
+    assert!(second.wait_for(Duration::ZERO).is_none());
+    outage.fail(Failure::Untrusted);
+    let error = second.wait_for(Duration::ZERO).expect("refused");
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::AuthFailed);
+}
+
 #[test]
 fn r17_a_session_that_was_refused_is_closed_at_once() {
     const AUTH_XID: i32 = -4;

@@ -414,6 +414,7 @@ impl SessionBuilder {
         let attachment = session.attach("connect")?;
         let link = Arc::clone(&attachment.link);
         link.send(Command::Connect {
+            handle: attachment.handle,
             until,
             // Dropping the session where nobody waits, or on failure, closes the handle.
             then: Box::new(move |outcome| drop(completer.complete(outcome.map(|()| session)))),

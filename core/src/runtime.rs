@@ -108,7 +108,7 @@ impl Callbacks {
 }
 
 /// Spawns a thread that no signal interrupts: signals are the application's affair.
-fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+pub(crate) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     std::thread::Builder::new()
         .name(name.to_owned())
         .spawn(move || {

@@ -1,5 +1,6 @@
 //! What the TLS options of a session name: whom it trusts, and who it is. The files are read and
-//! checked once, when the session is configured (R20).
+//! checked when the session is configured (R20), and again before later connections
+//! (`session/certificates.rs`).
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -12,12 +13,14 @@ use tokio_rustls::rustls::client::danger::{
     HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier,
 };
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
-use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::pem::{Error as PemError, PemObject};
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use tokio_rustls::rustls::sign::{CertifiedKey, SingleCertAndKey};
 use tokio_rustls::rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, Error as TlsError, RootCertStore,
-    SignatureScheme,
+    CertificateError, ClientConfig, DigitallySignedStruct, Error as TlsError, InconsistentKeys,
+    RootCertStore, SignatureScheme,
 };
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::config::Tls;
 use crate::error::{Error, Result};
@@ -28,31 +31,49 @@ pub(crate) struct Trust(Arc<Files>);
 
 struct Files {
     /// `None`: the platform's authorities.
-    authorities: Option<Arc<RootCertStore>>,
-    identity: Option<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>)>,
+    authorities: Option<Vec<CertificateDer<'static>>>,
+    /// Of the private key no more than what signs (R19).
+    identity: Option<Arc<CertifiedKey>>,
     check_server_name: bool,
 }
 
 impl Trust {
+    /// Reads the files, and makes sure that a session can be opened with them. Blocks as long as the
+    /// disk does.
     pub(crate) fn read(tls: &Tls) -> Result<Trust> {
-        let authorities = tls.ca.as_deref().map(authorities).transpose()?;
+        let trust = Trust::read_files(tls)?;
+        // What is wrong with the files shows here, and not in the background.
+        trust.client_config().map_err(|error| match &tls.ca {
+            Some(file) => invalid("tls.ca", format!("{file}: {error}")),
+            None => invalid("tls", error),
+        })?;
+        Ok(trust)
+    }
+
+    /// Reads the files, and nothing of the platform's.
+    pub(crate) fn read_files(tls: &Tls) -> Result<Trust> {
+        let authorities = tls
+            .ca
+            .as_deref()
+            .map(|file| certificates("tls.ca", file))
+            .transpose()?;
         let identity = match (&tls.cert, &tls.key) {
-            (Some(chain), Some(key)) => Some((certificates("tls.cert", chain)?, private_key(key)?)),
+            (Some(chain), Some(key)) => Some(identity(chain, key)?),
             (None, None) => None,
             (Some(_), None) => return Err(invalid("tls.key", "is missing: a certificate has one")),
             (None, Some(_)) => return Err(invalid("tls.cert", "is missing: a key belongs to one")),
         };
-        let trust = Trust(Arc::new(Files {
+        Ok(Trust(Arc::new(Files {
             authorities,
             identity,
             check_server_name: tls.check_server_name,
-        }));
-        // What is wrong with the files shows here, and not in the background.
-        trust.client_config().map_err(|error| match error {
-            TlsError::InconsistentKeys(_) => invalid("tls.key", "does not belong to tls.cert"),
-            error => invalid("tls", error),
-        })?;
-        Ok(trust)
+        })))
+    }
+
+    /// Whether both have the same certificates, and with them the same keys.
+    pub(crate) fn is_same_as(&self, other: &Trust) -> bool {
+        let chain = |trust: &Trust| trust.0.identity.as_ref().map(|own| own.cert.clone());
+        self.0.authorities == other.0.authorities && chain(self) == chain(other)
     }
 
     /// Made anew for every session: what it remembers of servers is guarded by locks, which a
@@ -68,7 +89,8 @@ impl Trust {
             None => builder.with_platform_verifier()?,
         };
         let config = match &self.0.identity {
-            Some((chain, key)) => builder.with_client_auth_cert(chain.clone(), key.clone_key())?,
+            Some(identity) => builder
+                .with_client_cert_resolver(Arc::new(SingleCertAndKey::from(Arc::clone(identity)))),
             None => builder.with_no_client_auth(),
         };
         Ok(Arc::new(config))
@@ -76,13 +98,16 @@ impl Trust {
 
     fn verifier(
         &self,
-        authorities: &Arc<RootCertStore>,
+        authorities: &[CertificateDer<'static>],
         provider: Arc<CryptoProvider>,
     ) -> std::result::Result<Arc<dyn ServerCertVerifier>, TlsError> {
-        let verifier =
-            WebPkiServerVerifier::builder_with_provider(Arc::clone(authorities), provider)
-                .build()
-                .map_err(|error| TlsError::General(error.to_string()))?;
+        let mut store = RootCertStore::empty();
+        for certificate in authorities {
+            store.add(certificate.clone())?;
+        }
+        let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(store), provider)
+            .build()
+            .map_err(|error| TlsError::General(error.to_string()))?;
         Ok(if self.0.check_server_name {
             verifier
         } else {
@@ -123,27 +148,48 @@ fn certificates(argument: &str, file: &str) -> Result<Vec<CertificateDer<'static
     Ok(found)
 }
 
-fn authorities(file: &str) -> Result<Arc<RootCertStore>> {
-    let mut store = RootCertStore::empty();
-    for certificate in certificates("tls.ca", file)? {
-        store
-            .add(certificate)
-            .map_err(|error| invalid("tls.ca", format!("{file}: {error}")))?;
+fn identity(chain: &str, key_file: &str) -> Result<Arc<CertifiedKey>> {
+    let chain = certificates("tls.cert", chain)?;
+    let mut key = private_key(key_file)?;
+    let signing = ring::sign::any_supported_type(&key);
+    key.zeroize();
+    let signing = signing.map_err(|_| {
+        let problem = "holds no key of a kind that TLS signs with (RSA, ECDSA, Ed25519)";
+        invalid("tls.key", format!("{key_file}: {problem}"))
+    })?;
+    let certified = CertifiedKey::new(chain, signing);
+    match certified.keys_match() {
+        Ok(()) | Err(TlsError::InconsistentKeys(InconsistentKeys::Unknown)) => {
+            Ok(Arc::new(certified))
+        }
+        Err(TlsError::InconsistentKeys(_)) => Err(invalid(
+            "tls.key",
+            format!("{key_file}: does not belong to tls.cert"),
+        )),
+        Err(error) => Err(invalid("tls.cert", error)),
     }
-    Ok(Arc::new(store))
 }
 
 fn private_key(file: &str) -> Result<PrivateKeyDer<'static>> {
-    // The error of the parser may quote the file's lines (R19).
-    PrivateKeyDer::from_pem_file(Path::new(file)).map_err(|error| {
-        use tokio_rustls::rustls::pki_types::pem::Error as PemError;
-        let problem = match error {
-            PemError::Io(error) => error.to_string(),
-            _ => "holds no unencrypted private key in PEM".to_owned(),
-        };
-        invalid("tls.key", format!("{file}: {problem}"))
+    let wrong = |problem: &str| invalid("tls.key", format!("{file}: {problem}"));
+    let pem = std::fs::read(Path::new(file)).map_err(|error| wrong(&error.to_string()))?;
+    let pem = Zeroizing::new(pem);
+    PrivateKeyDer::from_pem_slice(&pem).map_err(|error| {
+        let encrypted = pem
+            .windows(ENCRYPTED.len())
+            .any(|window| window == ENCRYPTED);
+        // The error of the parser may quote the file's lines (R19).
+        wrong(match error {
+            PemError::NoItemsFound if encrypted => {
+                "holds an encrypted key, and there is nobody to ask for its pass phrase"
+            }
+            _ => "holds no unencrypted private key in PEM",
+        })
     })
 }
+
+/// Part of the first line of a private key under a pass phrase.
+const ENCRYPTED: &[u8] = b"ENCRYPTED";
 
 /// Trusts whoever an authority has signed, under any name.
 #[derive(Debug)]

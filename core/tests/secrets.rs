@@ -124,6 +124,8 @@ fn r19_no_secret_is_logged_shown_or_told() {
     let lock_options = LockOptions::new().acl(digest.clone());
     show(&options());
     show(&options().acl(digest.clone()));
+    // Both words in the place of one.
+    show(&unhurried().auth(format!("{USER}:{PASSWORD}"), ""));
     show(&digest);
     show(&lock_options);
 

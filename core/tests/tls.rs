@@ -4,61 +4,15 @@
 mod support;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose,
-    date_time_ymd,
-};
 use support::{LONG, S, granted, path};
 use zoolock::{Acl, Error, ErrorKind, Session, SessionBuilder, Tls};
-use zoolock_ensemble::{Ensemble, Tls as ServerTls};
+use zoolock_ensemble::{Authority, ClientCertificate, Ensemble, Tls as ServerTls};
 
-static NEXT: AtomicUsize = AtomicUsize::new(1);
-
-/// Certificates of one authority, as files in a directory of the test.
-struct Authority {
-    dir: tempfile::TempDir,
-    issuer: CertifiedIssuer<'static, KeyPair>,
-}
-
-impl Authority {
-    fn new() -> Authority {
-        let mut params = CertificateParams::new([]).expect("parameters");
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-        // Of one name only one key is looked for.
-        let name = format!("test authority {}", NEXT.fetch_add(1, Ordering::Relaxed));
-        params.distinguished_name.push(DnType::CommonName, name);
-        let key = KeyPair::generate().expect("a key");
-        let issuer = CertifiedIssuer::self_signed(params, key).expect("an authority");
-        let dir = tempfile::tempdir().expect("a directory");
-        fs::write(dir.path().join("ca.pem"), issuer.pem()).expect("written");
-        Authority { dir, issuer }
-    }
-
-    fn file(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-
-    fn ca(&self) -> PathBuf {
-        self.file("ca.pem")
-    }
-
-    /// `<name>.cert.pem`, `<name>.key.pem`, and both in `<name>.pem`.
-    fn issue(&self, name: &str, host: &str, change: impl FnOnce(&mut CertificateParams)) {
-        let mut params = CertificateParams::new([host.to_owned()]).expect("parameters");
-        params.distinguished_name.push(DnType::CommonName, name);
-        change(&mut params);
-        let key = KeyPair::generate().expect("a key");
-        let certificate = params.signed_by(&key, &self.issuer).expect("signed");
-        let (certificate, key) = (certificate.pem(), key.serialize_pem());
-        fs::write(self.file(&format!("{name}.cert.pem")), &certificate).expect("written");
-        fs::write(self.file(&format!("{name}.key.pem")), &key).expect("written");
-        fs::write(self.file(&format!("{name}.pem")), key + &certificate).expect("written");
-    }
+fn authority() -> Authority {
+    Authority::create().expect("an authority")
 }
 
 fn name(file: &Path) -> Option<String> {
@@ -85,7 +39,11 @@ fn serve(authority: &Authority, identity: &str, client_certificate: bool) -> Ens
         .tls(ServerTls {
             identity: authority.file(&format!("{identity}.pem")),
             authorities: authority.ca(),
-            client_certificate,
+            client_certificate: if client_certificate {
+                ClientCertificate::Needed
+            } else {
+                ClientCertificate::Ignored
+            },
         })
         .start()
         .expect("servers")
@@ -116,8 +74,8 @@ fn says(error: &Error, kind: ErrorKind, text: &str) {
 
 #[test]
 fn a_lock_over_tls() {
-    let authority = Authority::new();
-    authority.issue("server", "localhost", |_| ());
+    let authority = authority();
+    authority.issue("server", "localhost").expect("issued");
     let ensemble = serve(&authority, "server", false);
     let session = options(trusting(&authority))
         .connect(&ensemble.secure_hosts())
@@ -152,14 +110,14 @@ fn a_lock_over_tls() {
 /// The same session goes on over a new connection (R16).
 #[test]
 fn r16_a_session_over_tls_survives_a_stop_of_its_server() {
-    let authority = Authority::new();
-    authority.issue("server", "localhost", |_| ());
+    let authority = authority();
+    authority.issue("server", "localhost").expect("issued");
     let ensemble = Ensemble::builder()
         .servers(3)
         .tls(ServerTls {
             identity: authority.file("server.pem"),
             authorities: authority.ca(),
-            client_certificate: false,
+            client_certificate: ClientCertificate::Ignored,
         })
         .start()
         .expect("servers");
@@ -186,10 +144,14 @@ fn r16_a_session_over_tls_survives_a_stop_of_its_server() {
 
 #[test]
 fn a_client_certificate_is_an_identity() {
-    let authority = Authority::new();
-    authority.issue("server", "localhost", |_| ());
-    authority.issue("payments", "payments.example", |_| ());
-    authority.issue("reports", "reports.example", |_| ());
+    let authority = authority();
+    authority.issue("server", "localhost").expect("issued");
+    authority
+        .issue("payments", "payments.example")
+        .expect("issued");
+    authority
+        .issue("reports", "reports.example")
+        .expect("issued");
     let ensemble = serve(&authority, "server", true);
     let hosts = ensemble.secure_hosts();
     let payments = options(certified(&authority, "payments"))
@@ -231,9 +193,9 @@ fn a_client_certificate_is_an_identity() {
 
 #[test]
 fn a_server_that_asks_for_a_certificate_refuses_who_has_none() {
-    let (authority, stranger) = (Authority::new(), Authority::new());
-    authority.issue("server", "localhost", |_| ());
-    stranger.issue("client", "client.example", |_| ());
+    let (authority, stranger) = (authority(), authority());
+    authority.issue("server", "localhost").expect("issued");
+    stranger.issue("client", "client.example").expect("issued");
     let ensemble = serve(&authority, "server", true);
     let none = options(trusting(&authority));
     says(
@@ -254,13 +216,14 @@ fn a_server_that_asks_for_a_certificate_refuses_who_has_none() {
 
 #[test]
 fn servers_that_cannot_be_trusted_are_named_so() {
-    let (authority, other) = (Authority::new(), Authority::new());
-    authority.issue("server", "localhost", |_| ());
-    authority.issue("elsewhere", "elsewhere.example", |_| ());
-    authority.issue("expired", "localhost", |params| {
-        params.not_before = date_time_ymd(2020, 1, 1);
-        params.not_after = date_time_ymd(2021, 1, 1);
-    });
+    let (authority, other) = (authority(), authority());
+    authority.issue("server", "localhost").expect("issued");
+    authority
+        .issue("elsewhere", "elsewhere.example")
+        .expect("issued");
+    authority
+        .issue_expired("expired", "localhost")
+        .expect("issued");
     let ensemble = serve(&authority, "server", false);
     let error = refused(options(trusting(&other)), &ensemble.secure_hosts());
     says(&error, ErrorKind::AuthFailed, "none of the authorities");
@@ -294,8 +257,8 @@ fn servers_that_cannot_be_trusted_are_named_so() {
 
 #[test]
 fn who_speaks_tls_and_who_does_not_is_told() {
-    let authority = Authority::new();
-    authority.issue("server", "localhost", |_| ());
+    let authority = authority();
+    authority.issue("server", "localhost").expect("issued");
     let ensemble = serve(&authority, "server", false);
     let error = refused(options(trusting(&authority)), &ensemble.direct());
     says(&error, ErrorKind::Unavailable, "TLS");
@@ -306,9 +269,9 @@ fn who_speaks_tls_and_who_does_not_is_told() {
 
 #[test]
 fn r20_bad_files_are_named() {
-    let authority = Authority::new();
-    authority.issue("a", "a.example", |_| ());
-    authority.issue("b", "b.example", |_| ());
+    let authority = authority();
+    authority.issue("a", "a.example").expect("issued");
+    authority.issue("b", "b.example").expect("issued");
     fs::write(authority.file("empty.pem"), "").expect("written");
     fs::write(
         authority.file("broken.pem"),
@@ -354,7 +317,7 @@ fn r20_bad_files_are_named() {
 fn a_silent_server_is_given_up() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let hosts = listener.local_addr().expect("its address").to_string();
-    let authority = Authority::new();
+    let authority = authority();
     let error = Session::builder()
         .session_timeout(S)
         .connect_timeout(Duration::from_millis(500))

@@ -189,6 +189,11 @@ impl Dialer {
             .then_some(*first)?
     }
 
+    /// Ends the pause before the next round.
+    pub(crate) fn hurry(&mut self, now: Time) {
+        self.resume_at = self.resume_at.min(now);
+    }
+
     /// Waits longer before the next round, e.g. since the credentials were refused.
     pub(crate) fn hold_off(&mut self, until: Time) {
         self.resume_at = self.resume_at.max(until);

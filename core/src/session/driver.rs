@@ -10,6 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Sleep;
 
+use super::certificates::Certificates;
 use super::dialer::{DialId, Probed};
 use super::machine::Action;
 use super::tcp::{Connector, Tcp};
@@ -30,13 +31,13 @@ pub(crate) async fn run(config: SessionConfig, link: Arc<Link>) {
         config: config.clone(),
         link: Arc::clone(&link),
     };
-    match &config.trust {
-        None => serve(Tcp, config, link).await,
-        Some(trust) => match trust.client_config() {
-            Ok(tls) => serve(Tls::new(tls), config, link).await,
-            // It was made of the same files before; whoever waits is told that the session is closed.
-            Err(error) => tracing::error!(%error, "TLS cannot be set up"),
-        },
+    let (Some(options), Some(trust)) = (&config.options.tls, &config.trust) else {
+        return serve(Tcp, config, link).await;
+    };
+    match Certificates::new(options.clone(), trust.clone()) {
+        Ok(certificates) => serve(Tls(certificates), config, link).await,
+        // It was made of the same files before; whoever waits is told that the session is closed.
+        Err(error) => tracing::error!(%error, "TLS cannot be set up"),
     }
 }
 

@@ -234,6 +234,13 @@ impl<T> Machine<T> {
         }
     }
 
+    /// Somebody new waits for the first connection: the servers are tried now.
+    pub(crate) fn hurry(&mut self, now: Time) {
+        if !self.ever_connected {
+            self.dialer.hurry(now);
+        }
+    }
+
     /// Tries no server before `until`.
     pub(crate) fn hold_off(&mut self, until: Time) {
         self.dialer.hold_off(until);

@@ -1,6 +1,7 @@
 //! The session with the ensemble: a pure state machine, and beside it the one driver that owns the
 //! sockets. The machine is handed bytes and the time; it hands out bytes, timers and events.
 
+mod certificates;
 mod connection;
 mod dialer;
 pub(crate) mod driver;

@@ -1,26 +1,20 @@
 //! Connecting to a server over TLS.
 
 use std::io;
-use std::sync::Arc;
 
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::pki_types::ServerName;
-use tokio_rustls::rustls::{AlertDescription, CertificateError, ClientConfig, Error as TlsError};
+use tokio_rustls::rustls::{AlertDescription, CertificateError, Error as TlsError};
 
+use super::certificates::Certificates;
 use super::dialer::Failure;
 use super::tcp::{Connector, Tcp};
 use crate::connect_string::Server;
 
 /// TLS over TCP.
-pub(crate) struct Tls(TlsConnector);
-
-impl Tls {
-    pub(crate) fn new(config: Arc<ClientConfig>) -> Tls {
-        Tls(TlsConnector::from(config))
-    }
-}
+pub(crate) struct Tls(pub(crate) Certificates);
 
 impl Connector for Tls {
     type Stream = TlsStream<TcpStream>;
@@ -32,8 +26,12 @@ impl Connector for Tls {
                 "the server's name is none that a certificate can have",
             )
         })?;
+        // Beside the connecting, so that it costs no time.
+        let reading = self.0.read_again();
         let stream = Tcp.connect(server, turn).await?;
-        self.0.connect(name, stream).await.map_err(|error| {
+        reading.finish().await;
+        let connector = TlsConnector::from(self.0.present());
+        connector.connect(name, stream).await.map_err(|error| {
             if error.kind() == io::ErrorKind::UnexpectedEof {
                 io::Error::other(NoHandshake)
             } else {

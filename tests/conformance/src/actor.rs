@@ -8,9 +8,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use zoolock_conformance::message::{EVENT, Message};
 use zoolock_ensemble::until;
 
+use crate::message::{EVENT, Message};
 use crate::trace::Trace;
 
 /// A driver's process.

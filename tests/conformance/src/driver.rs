@@ -4,7 +4,9 @@ use std::io::{self, Write};
 use std::str::FromStr;
 use std::time::Duration;
 
-use zoolock::{Contender, Error, ErrorKind, LockOptions, Naming, SessionBuilder, Wait};
+use zoolock::{
+    Acl, AclEntry, Contender, Error, ErrorKind, LockOptions, Naming, SessionBuilder, Tls, Wait,
+};
 
 use crate::message::{EVENT, Message};
 
@@ -108,7 +110,63 @@ pub fn builder(request: &Message) -> Result<SessionBuilder, String> {
         let scheme = request.get("auth_scheme").unwrap_or("digest");
         builder = builder.auth(scheme, credentials);
     }
+    if let Some(tls) = tls(request) {
+        builder = builder.tls(tls);
+    }
+    if let Some(text) = request.get("acl") {
+        builder = builder.acl(acl(text)?);
+    }
     Ok(builder)
+}
+
+fn tls(request: &Message) -> Option<Tls> {
+    let file = |key: &str| request.get(key).map(str::to_owned);
+    request.get("tls")?;
+    Some(Tls {
+        ca: file("tls_ca"),
+        cert: file("tls_cert"),
+        key: file("tls_key"),
+        check_server_name: request.get("tls_any_name").is_none(),
+    })
+}
+
+/// `open`, `creator`, or entries such as `31 digest user:hash;1 world anyone`.
+fn acl(text: &str) -> Result<Acl, String> {
+    let entry = |text: &str| {
+        let mut words = text.splitn(3, ' ');
+        let (Some(permissions), Some(scheme), Some(id)) =
+            (words.next(), words.next(), words.next())
+        else {
+            return Err(format!("`{text}` is no entry"));
+        };
+        Ok(AclEntry {
+            permissions: permissions
+                .parse()
+                .map_err(|_| format!("`{text}` has no permissions"))?,
+            scheme: scheme.to_owned(),
+            id: id.to_owned(),
+        })
+    };
+    match text {
+        "open" => Ok(Acl::Open),
+        "creator" => Ok(Acl::Creator),
+        text => text
+            .split(';')
+            .map(entry)
+            .collect::<Result<_, _>>()
+            .map(Acl::List),
+    }
+}
+
+/// Writes all that the library logs to standard error, if the runner wants to see it.
+pub fn log() {
+    if std::env::var_os("ZOOLOCK_DRIVER_LOG").is_some() {
+        tracing_subscriber::fmt()
+            .with_max_level(tracing_subscriber::filter::LevelFilter::TRACE)
+            .with_writer(io::stderr)
+            .with_ansi(false)
+            .init();
+    }
 }
 
 /// The options of a lock.
@@ -125,6 +183,9 @@ pub fn lock_options(request: &Message) -> Result<LockOptions, String> {
     }
     if let Some(data) = request.get("data") {
         options = options.data(data);
+    }
+    if let Some(text) = request.get("acl") {
+        options = options.acl(acl(text)?);
     }
     Ok(options)
 }

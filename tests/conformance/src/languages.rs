@@ -3,6 +3,7 @@
 use std::path::Path;
 
 /// The drivers at hand, by language, in the order of their turns.
+#[derive(Default)]
 pub struct Languages(Vec<(String, Vec<String>)>);
 
 impl Languages {

@@ -1,14 +1,11 @@
 //! Runs every scenario in every language, and with languages mixed; see the README.
 
-mod actor;
 mod cast;
-mod languages;
 mod options;
 mod plan;
 mod report;
 mod run;
 mod scenario;
-mod trace;
 
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -17,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
+use zoolock_conformance::{actor, languages, trace};
 use zoolock_ensemble::Ensemble;
 
 use languages::Languages;

@@ -4,10 +4,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Lines with the time since the run began. Clones write to the same list.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Trace {
     began: Instant,
     lines: Arc<Mutex<Vec<String>>>,
+}
+
+impl Default for Trace {
+    fn default() -> Trace {
+        Trace::new()
+    }
 }
 
 impl Trace {

@@ -33,7 +33,29 @@ pub struct Tls {
     /// PEM file with the authorities that clients' certificates are checked against.
     pub authorities: PathBuf,
     /// Whether a client has to show a certificate.
-    pub client_certificate: bool,
+    pub client_certificate: ClientCertificate,
+}
+
+/// What servers do about clients' certificates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientCertificate {
+    /// They do not ask.
+    Ignored,
+    /// They ask, and take clients without one as well.
+    Wanted,
+    /// They refuse clients without one.
+    Needed,
+}
+
+impl ClientCertificate {
+    /// ZooKeeper's word, `ssl.clientAuth`.
+    fn word(self) -> &'static str {
+        match self {
+            ClientCertificate::Ignored => "none",
+            ClientCertificate::Wanted => "want",
+            ClientCertificate::Needed => "need",
+        }
+    }
 }
 
 impl Tls {
@@ -51,14 +73,7 @@ impl Tls {
                 &self.authorities.to_string_lossy(),
             ),
             property("ssl.trustStore.type", "PEM"),
-            property(
-                "ssl.clientAuth",
-                if self.client_certificate {
-                    "need"
-                } else {
-                    "none"
-                },
-            ),
+            property("ssl.clientAuth", self.client_certificate.word()),
             // The names in the test's certificates of clients mean nothing.
             property("ssl.hostnameVerification", "false"),
             property(

@@ -97,6 +97,17 @@ impl Ensemble {
         self.secure_hosts.join(",")
     }
 
+    /// The address of one server's port for TLS, if it has one.
+    pub fn secure_address(&self, server: usize) -> Result<SocketAddr> {
+        self.check(server)?;
+        let port = self
+            .secure_hosts
+            .get(server - 1)
+            .and_then(|host| host.rsplit_once(':')?.1.parse().ok());
+        port.map(|port| SocketAddr::from(([127, 0, 0, 1], port)))
+            .ok_or_else(|| Error::new("this ensemble was started without TLS"))
+    }
+
     /// The client address of one server as clients under test should use it.
     pub fn host(&self, server: usize) -> Result<String> {
         self.check(server)?;

@@ -17,6 +17,7 @@
 //! # }
 //! ```
 
+mod authority;
 mod builder;
 mod config;
 pub mod control;
@@ -32,6 +33,7 @@ mod observer;
 mod op;
 mod ports;
 mod proxy;
+mod relay;
 mod server;
 mod snapshot;
 mod spawn;
@@ -39,8 +41,9 @@ mod tempdir;
 
 pub mod jars;
 
+pub use authority::{Authority, Identity};
 pub use builder::Builder;
-pub use config::Tls;
+pub use config::{ClientCertificate, Tls};
 pub use ensemble::{Ensemble, Role, Session};
 pub use error::{Error, Result};
 pub use eventually::{eventually, retry, until};
@@ -48,4 +51,5 @@ pub use log::{Entry, RequestLog, What};
 pub use observer::{NodeKind, Observer};
 pub use op::Op;
 pub use proxy::{Action, Cut, Direction, Fault, Link, Message, Moment, Scope};
+pub use relay::Relay;
 pub use zookeeper::{Acl, Permission, Stat};

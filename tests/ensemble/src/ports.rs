@@ -22,6 +22,19 @@ pub(crate) struct Port {
 
 /// Reserves `count` ports of 127.0.0.1.
 pub(crate) fn reserve(count: usize) -> Result<Vec<Port>> {
+    let found = search(count)?;
+    Ok(found.into_iter().map(|(port, _)| port).collect())
+}
+
+/// Reserves a port and goes on listening there. Bound once only: where processes are started at the same time, one that
+/// has not got as far as its program yet still has the socket of a first look, and a second would be refused.
+pub(crate) fn reserve_listening() -> Result<(Port, TcpListener)> {
+    search(1)?
+        .pop()
+        .ok_or_else(|| Error::new("there is no free port"))
+}
+
+fn search(count: usize) -> Result<Vec<(Port, TcpListener)>> {
     let dir = std::env::temp_dir().join(format!("zoolock-ports-{}", user()));
     fs::create_dir_all(&dir).context(|| format!("cannot create {}", dir.display()))?;
     let highest = lowest_ephemeral_port().max(LOWEST + 2_000) - 1;
@@ -40,11 +53,12 @@ pub(crate) fn reserve(count: usize) -> Result<Vec<Port>> {
         else {
             continue;
         };
-        if TcpListener::bind((Ipv4Addr::LOCALHOST, number)).is_ok() {
-            ports.push(Port {
+        if let Ok(listener) = TcpListener::bind((Ipv4Addr::LOCALHOST, number)) {
+            let port = Port {
                 number,
                 _lock: lock,
-            });
+            };
+            ports.push((port, listener));
         }
     }
     if ports.len() < count {

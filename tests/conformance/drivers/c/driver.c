@@ -12,7 +12,7 @@
 
 #include <zoolock.h>
 
-enum { MOST_FIELDS = 16 };
+enum { MOST_FIELDS = 24 };
 
 /* A request; its strings lie in `line`. */
 typedef struct request {
@@ -171,6 +171,46 @@ static void on_state(zoolock_session_state_t state, void *userdata) {
 
 /* ---- verbs ---- */
 
+static void set_tls(const request *req, zoolock_session_options *options) {
+  if (field(req, "tls") == NULL) return;
+  zoolock_session_options_set_tls(options, true);
+  if (field(req, "tls_ca")) zoolock_session_options_set_tls_ca(options, field(req, "tls_ca"));
+  if (field(req, "tls_cert")) zoolock_session_options_set_tls_cert(options, field(req, "tls_cert"));
+  if (field(req, "tls_key")) zoolock_session_options_set_tls_key(options, field(req, "tls_key"));
+  if (field(req, "tls_any_name")) {
+    zoolock_session_options_set_tls_check_server_name(options, false);
+  }
+}
+
+/* `open`, `creator`, or entries such as `31 digest user:hash;1 world anyone`, for a session's options
+ * or a lock's. */
+static void set_acl(const char *text, zoolock_session_options *session, zoolock_lock_options *lock) {
+  if (text == NULL) return;
+  if (strcmp(text, "open") == 0) {
+    session ? zoolock_session_options_set_acl_open(session)
+            : zoolock_lock_options_set_acl_open(lock);
+    return;
+  }
+  if (strcmp(text, "creator") == 0) {
+    session ? zoolock_session_options_set_acl_creator(session)
+            : zoolock_lock_options_set_acl_creator(lock);
+    return;
+  }
+  char *entries = copy(text), *rest = NULL;
+  for (char *entry = strtok_r(entries, ";", &rest); entry != NULL;
+       entry = strtok_r(NULL, ";", &rest)) {
+    char *scheme = strchr(entry, ' ');
+    char *id = scheme == NULL ? NULL : strchr(scheme + 1, ' ');
+    if (id == NULL) abort();
+    *scheme++ = '\0';
+    *id++ = '\0';
+    uint32_t permissions = (uint32_t)strtoul(entry, NULL, 10);
+    session ? zoolock_session_options_add_acl_entry(session, permissions, scheme, id)
+            : zoolock_lock_options_add_acl_entry(lock, permissions, scheme, id);
+  }
+  free(entries);
+}
+
 static void do_connect(const request *req) {
   zoolock_session *session = NULL;
   zoolock_error *err = NULL;
@@ -191,6 +231,8 @@ static void do_connect(const request *req) {
   if (field(req, "exclusive")) {
     zoolock_session_options_set_exclusive(options, true);
   }
+  set_tls(req, options);
+  set_acl(field(req, "acl"), options, NULL);
   zoolock_status status = zoolock_session_connect(field(req, "hosts"), options, &session, &err);
   zoolock_session_options_free(options);
   if (status == ZOOLOCK_OK) status = zoolock_session_on_state(session, on_state, NULL, &err);
@@ -207,6 +249,7 @@ static void do_open(const request *req, kind of) {
                                                                           : ZOOLOCK_NAMING_CURATOR);
   }
   if (data) zoolock_lock_options_set_data(options, data, strlen(data));
+  set_acl(field(req, "acl"), NULL, options);
   zoolock_error *err = NULL;
   zoolock_status status;
   void *lock = NULL;
@@ -430,6 +473,9 @@ static void obey(request *req) {
     do_contenders(req);
   } else if (strcmp(verb, "close") == 0) {
     do_close(req);
+  } else if (strcmp(verb, "show") == 0) {
+    /* In C nothing shows itself but errors, and those are answers. */
+    tell(req->id, "ok", "text", "", NULL);
   } else {
     misunderstood(req->id, "no such verb");
   }

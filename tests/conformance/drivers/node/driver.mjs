@@ -2,6 +2,7 @@
 
 import { createInterface } from 'node:readline'
 import { resolve } from 'node:path'
+import { inspect } from 'node:util'
 import { pathToFileURL } from 'node:url'
 
 const folder = process.env.ZOOLOCK_NODE ?? new URL('../../../../node', import.meta.url).pathname
@@ -28,6 +29,9 @@ const locks = new Map()
 const guards = new Map()
 const owners = new Map()
 const cancels = new Map()
+/** How options and errors show themselves to who debugs. */
+const shown = []
+const everything = { depth: Infinity, showHidden: true, maxStringLength: null, maxArrayLength: null }
 
 function tell(id, word, fields = []) {
   const values = fields.map(([key, value]) => ` ${key}=${encodeURIComponent(value)}`)
@@ -46,13 +50,30 @@ function madeOnce(map, name, make) {
 
 const number = (text) => (text === undefined ? undefined : Number(text.replace('inf', 'Infinity')))
 
+/** `open`, `creator`, or entries such as `31 digest user:hash;1 world anyone`. */
+function acl(text) {
+  if (text === undefined || text === 'open' || text === 'creator') return text
+  return text.split(';').map((entry) => {
+    const [permissions, scheme, ...id] = entry.split(' ')
+    return { permissions: Number(permissions), scheme, id: id.join(' ') }
+  })
+}
+
+function tls(fields) {
+  if (fields.tls === undefined) return undefined
+  const files = { ca: fields.tls_ca, cert: fields.tls_cert, key: fields.tls_key }
+  return { ...files, checkServerName: fields.tls_any_name === undefined }
+}
+
 async function connect(fields) {
   const session = await zoolock.connect(fields.hosts, {
     sessionTimeoutMs: number(fields.session_timeout_ms),
     connectTimeoutMs: number(fields.connect_timeout_ms),
     identity: fields.identity,
     auth: fields.auth && [{ scheme: fields.auth_scheme ?? 'digest', credentials: fields.auth }],
-    exclusive: fields.exclusive && true
+    exclusive: fields.exclusive && true,
+    tls: tls(fields),
+    acl: acl(fields.acl)
   })
   session.on('state', (state) => tell('!', 'state', [['state', state]]))
   sessions.set(fields.session, session)
@@ -62,7 +83,7 @@ async function connect(fields) {
 function open(verb) {
   return (fields) => {
     const session = find(sessions, fields.session)
-    const options = { naming: fields.naming, data: fields.data }
+    const options = { naming: fields.naming, data: fields.data, acl: acl(fields.acl) }
     const make = {
       mutex: () => session.mutex(fields.path, options),
       reentrant: () => session.reentrantMutex(fields.path, options),
@@ -142,6 +163,11 @@ async function contenders(fields) {
   })
 }
 
+/** How everything shows itself to who debugs. */
+function show() {
+  return [['text', shown.join(' ') + inspect([sessions, locks, guards, owners], everything)]]
+}
+
 async function close(fields) {
   await find(sessions, fields.session).close(number(fields.timeout_ms))
   return []
@@ -165,7 +191,8 @@ const VERBS = {
   state,
   session_state: (fields) => [['state', find(sessions, fields.session).state]],
   contenders,
-  close
+  close,
+  show
 }
 
 /** A call that was aborted rejects with the very reason of its signal. */
@@ -182,6 +209,7 @@ async function obey(id, verb, fields) {
     tell(id, answer === null ? 'none' : 'ok', answer ?? [])
   } catch (error) {
     const kind = kindOf(error, fields)
+    shown.push(inspect(error, everything), String(error), JSON.stringify(error))
     if (kind === undefined) tell(id, 'misunderstood', [['message', String(error?.stack ?? error)]])
     else {
       const about = ['operation', 'path'].map((key) => [key, error[key] ?? ''])

@@ -1,9 +1,12 @@
 """The driver for Python's synchronous API: one thread per request, or per logical thread."""
 
 import gc
+import logging
+import os
 import queue
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import quote, unquote
@@ -36,6 +39,8 @@ cancels: dict[str, zoolock.Cancel] = {}
 threads: dict[str, "queue.SimpleQueue[tuple[str, str, dict[str, str]]]"] = {}
 output = threading.Lock()
 naming = threading.Lock()
+shown: list[str] = []
+"""How options and errors show themselves to who debugs."""
 
 
 def tell(ident: str, word: str, fields: Iterable[tuple[str, object]] = ()) -> None:
@@ -61,7 +66,21 @@ def connect_options(fields: dict[str, str]) -> dict[str, Any]:
         options["auth"] = [(fields.get("auth_scheme", "digest"), fields["auth"])]
     if "exclusive" in fields:
         options["exclusive"] = True
+    if "tls" in fields:
+        files = {name: fields.get(f"tls_{name}") for name in ("ca", "cert", "key")}
+        options["tls"] = zoolock.Tls(**files, check_server_name="tls_any_name" not in fields)
+        shown.append(repr(options["tls"]))
+    if "acl" in fields:
+        options["acl"] = acl(fields["acl"])
     return options
+
+
+def acl(text: str) -> Any:
+    """`open`, `creator`, or entries such as `31 digest user:hash;1 world anyone`."""
+    if text in ("open", "creator"):
+        return text
+    entries = (entry.split(" ", 2) for entry in text.split(";"))
+    return [(int(permissions), scheme, ident) for permissions, scheme, ident in entries]
 
 
 def connect(fields: dict[str, str]) -> Fields:
@@ -74,6 +93,8 @@ def connect(fields: dict[str, str]) -> Fields:
 def open_lock(verb: str, fields: dict[str, str]) -> Fields:
     session = sessions[fields["session"]]
     options: Any = {key: fields[key] for key in ("naming", "data") if key in fields}
+    if "acl" in fields:
+        options["acl"] = acl(fields["acl"])
     path = fields["path"]
     if verb == "mutex":
         lock: zoolock.Lock = session.mutex(path, **options)
@@ -143,6 +164,13 @@ def close(fields: dict[str, str]) -> Fields:
     return []
 
 
+def show(_fields: dict[str, str]) -> Fields:
+    """How everything shows itself to who debugs."""
+    objects: list[object] = [*sessions.values(), *locks.values(), *guards.values()]
+    texts = [text for one in objects for text in (repr(one), str(one), str(dir(one)))]
+    return [("text", " ".join(shown + texts))]
+
+
 def fire(fields: dict[str, str]) -> Fields:
     cancel_named(fields["cancel"]).cancel()
     return []
@@ -163,6 +191,7 @@ VERBS: dict[str, Callable[[dict[str, str]], Fields | None]] = {
     "session_state": lambda fields: [("state", sessions[fields["session"]].state)],
     "contenders": contenders,
     "close": close,
+    "show": show,
 }
 
 
@@ -174,6 +203,7 @@ def obey(ident: str, verb: str, fields: dict[str, str]) -> None:
     try:
         answer = VERBS[verb](fields)
     except zoolock.Error as error:
+        shown.extend([repr(error), str(error.args), *traceback.format_exception(error)])
         about = [("operation", error.operation), ("path", error.path or "")]
         tell(ident, "error", [("kind", kind_of(error)), *about, ("message", str(error))])
     except Exception as error:  # The runner shows it, and expects it nowhere.
@@ -188,6 +218,9 @@ def work(inbox: "queue.SimpleQueue[tuple[str, str, dict[str, str]]]") -> None:
 
 
 def main() -> None:
+    if "ZOOLOCK_DRIVER_LOG" in os.environ:
+        logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
+        logging.getLogger("zoolock").setLevel(1)
     for line in sys.stdin:
         ident, verb, *words = line.split()
         pairs = (word.split("=", 1) for word in words)

@@ -9,8 +9,8 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::{LocalSet, spawn_local};
 use zoolock::{Guard, Mutex, Owner, Pending, ReentrantMutex, RwLockSide, Session, Wait};
 use zoolock_conformance::driver::{
-    answer, builder, contenders, error, event, field, lock_options, misunderstood, number, tell,
-    wait, withdrawn,
+    answer, builder, contenders, error, event, field, lock_options, log, misunderstood, number,
+    tell, wait, withdrawn,
 };
 use zoolock_conformance::message::Message;
 
@@ -21,9 +21,11 @@ struct Driver {
     guards: RefCell<HashMap<String, Rc<Guard>>>,
     owners: RefCell<HashMap<String, Owner>>,
     cancels: RefCell<HashMap<String, Rc<Notify>>>,
+    /// How options and errors show themselves to who debugs.
+    shown: RefCell<Vec<String>>,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 enum Lock {
     Mutex(Mutex),
     Reentrant(ReentrantMutex),
@@ -49,6 +51,7 @@ impl From<String> for Trouble {
 }
 
 fn main() -> std::io::Result<()> {
+    log();
     let (lines, mut inbox) = mpsc::unbounded_channel();
     std::thread::spawn(move || {
         let requests = std::io::stdin().lock().lines().map_while(Result::ok);
@@ -66,7 +69,11 @@ fn main() -> std::io::Result<()> {
             spawn_local(async move {
                 let answer = match driver.obey(&request).await {
                     Ok(answer) => answer,
-                    Err(Trouble::Zoolock(trouble)) => error(&request, &trouble),
+                    Err(Trouble::Zoolock(trouble)) => {
+                        let mut shown = driver.shown.borrow_mut();
+                        shown.push(format!("{trouble:#?} {trouble}"));
+                        error(&request, &trouble)
+                    }
                     Err(Trouble::Request(problem)) => misunderstood(&request, &problem),
                 };
                 tell(&answer);
@@ -82,7 +89,9 @@ impl Driver {
         let ok = || answer(request, "ok");
         match request.word.as_str() {
             "connect" => {
-                let session = builder(request)?.connect(field(request, "hosts")?).await?;
+                let options = builder(request)?;
+                self.shown.borrow_mut().push(format!("{options:#?}"));
+                let session = options.connect(field(request, "hosts")?).await?;
                 watch(&session);
                 let name = field(request, "session")?.to_owned();
                 self.sessions.borrow_mut().insert(name, session);
@@ -125,6 +134,7 @@ impl Driver {
                 Ok(ok().with("state", guard.state().name()).with("held", held))
             }
             "session_state" => Ok(ok().with("state", self.session(request)?.state().name())),
+            "show" => Ok(ok().with("text", self.show())),
             "contenders" => {
                 let found = match self.find_lock(request)? {
                     Lock::Mutex(mutex) => mutex.contenders(),
@@ -198,6 +208,18 @@ impl Driver {
             .with("node", guard.node_path());
         self.guards.borrow_mut().insert(name, Rc::new(guard));
         Ok(answer)
+    }
+
+    /// How everything shows itself to who debugs.
+    fn show(&self) -> String {
+        format!(
+            "{:?} {:#?} {:#?} {:#?} {:#?}",
+            self.shown.borrow(),
+            self.sessions.borrow(),
+            self.locks.borrow(),
+            self.guards.borrow(),
+            self.owners.borrow(),
+        )
     }
 
     fn session(&self, request: &Message) -> Result<Session, String> {

@@ -64,6 +64,13 @@ impl LinkState {
         }
     }
 
+    /// With a listener on its port that is open already.
+    pub(crate) fn listening(mut self, listener: TcpListener) -> io::Result<Self> {
+        listener.set_nonblocking(true)?;
+        self.listener = Some(listener);
+        Ok(self)
+    }
+
     /// Opens or closes the listener as the flags say.
     pub(crate) fn update_listener(&mut self) -> io::Result<()> {
         if self.refusing || self.down {
