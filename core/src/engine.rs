@@ -431,6 +431,9 @@ impl Engine {
     /// Why a connect fails before its time is over: by the rounds that have failed since it was
     /// asked for, and how every server failed in the last one, if all did so alike.
     fn hopeless(&self, rounds: u32, all: Option<Failure>) -> Option<Error> {
+        if rounds == 0 {
+            return None;
+        }
         let retries = self.config.options.backoff.retries();
         match all {
             // Nothing but a change of certificates helps.

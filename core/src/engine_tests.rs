@@ -253,17 +253,27 @@ impl Outage {
     }
 
     fn join(&mut self) -> Pending<()> {
+        let handle = self.open();
+        self.connect(handle)
+    }
+
+    fn open(&mut self) -> HandleId {
         let handle = HandleId::next();
+        let open = Command::Open { handle };
+        self.engine.commands(self.now, [open].into_iter());
+        handle
+    }
+
+    fn connect(&mut self, handle: HandleId) -> Pending<()> {
         let (completer, pending) = Pending::new("connect");
         let until = self.now + Duration::from_secs(60);
         let then = Box::new(move |outcome| drop(completer.complete(outcome)));
-        let open = Command::Open { handle };
         let connect = Command::Connect {
             handle,
             until,
             then,
         };
-        self.engine.commands(self.now, [open, connect].into_iter());
+        self.engine.commands(self.now, [connect].into_iter());
         pending
     }
 
@@ -344,6 +354,23 @@ fn r16_who_joins_a_session_that_was_not_trusted_is_judged_by_the_next_round() {
     outage.fail(Failure::Untrusted);
     let error = second.wait_for(Duration::ZERO).expect("refused");
     assert_eq!(error.unwrap_err().kind(), ErrorKind::AuthFailed);
+}
+
+/// Its handle was there when the round failed; the other's was not.
+#[test]
+fn r16_who_connects_late_fails_nobody_else() {
+    let mut outage = Outage::begin(&SessionOptions::default());
+    let old = outage.open();
+    let mut first = outage.join();
+    outage.fail(Failure::Untrusted);
+    first
+        .wait_for(Duration::ZERO)
+        .expect("refused")
+        .unwrap_err();
+    let mut young = outage.join();
+    let mut late = outage.connect(old);
+    late.wait_for(Duration::ZERO).expect("refused").unwrap_err();
+    assert!(young.wait_for(Duration::ZERO).is_none());
 }
 
 #[test]
