@@ -7,5 +7,5 @@ PIP_DISABLE_PIP_VERSION_CHECK=1
 export PIP_DISABLE_PIP_VERSION_CHECK
 .venv/bin/pip install --quiet --requirement tests/requirements.txt
 rm -rf .venv/wheel
-.venv/bin/maturin build --quiet --release --interpreter .venv/bin/python --out .venv/wheel
+.venv/bin/maturin build --quiet --release --locked --interpreter .venv/bin/python --out .venv/wheel
 .venv/bin/pip install --quiet --force-reinstall --no-deps .venv/wheel/*.whl

@@ -4,6 +4,6 @@
 rm -f "$DIST"/zoolock-*.whl
 (
     rename_paths
-    maturin build --quiet --release --manifest-path py/Cargo.toml --out "$DIST" \
+    maturin build --quiet --release --locked --manifest-path py/Cargo.toml --out "$DIST" \
         --sbom-include "$DIST/zoolock-$VERSION-python.cdx.json"
 )

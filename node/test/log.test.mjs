@@ -35,7 +35,7 @@ test('a logger gets records from its level on, until it is taken away', async (t
   const [{ time, ...record }] = records
   assert.equal(record.level, 'info')
   assert.equal(record.message, 'the connection is lost')
-  assert.equal(record.target, 'zoolock::session::machine')
+  assert.match(record.target, /^zoolock::/)
   assert.equal(typeof record.fields.server, 'number')
   assert.equal(typeof record.fields.why, 'string')
   assert.ok(time instanceof Date && time.getTime() >= before - 1 && time.getTime() <= Date.now() + 1)

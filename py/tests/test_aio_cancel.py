@@ -237,16 +237,18 @@ if sys.version_info >= (3, 11):
             assert contenders(server, path) == []
 
 
-async def test_r05_queries_may_be_cancelled(server: Server, path: str) -> None:
-    async with await zoolock.aio.connect(server.hosts) as session:
+async def test_r05_queries_may_be_cancelled(zoolock_server: Server, path: str) -> None:
+    async with await zoolock.aio.connect(zoolock_server.hosts) as session:
         lock = session.mutex(path)
         async with lock as held:
+            zoolock_server.delay_answers(0.2)
             for call in (lock.contenders, lock.locked, held.lost, lambda: held.wait_lost(60)):
                 task = asyncio.ensure_future(call())
                 await asyncio.sleep(0)
                 task.cancel()
                 with pytest.raises(asyncio.CancelledError):
                     await task
+            zoolock_server.delay_answers(0)
             assert held.held
 
 
