@@ -18,8 +18,8 @@ def install(source: Path, tmp_path: Path) -> Path:
     venv = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
     python = venv / "bin" / "python"
-    # As a user has it. The clone may use what was built of it; the source distribution may not: by a
-    # file's time and its path in the workspace, cargo would take the clone's crates for its.
+    # As a user has it. The clone may use what was built of it; the source distribution may not: by
+    # a file's time and its path in the workspace, cargo would take the clone's crates for its.
     variables = dict(os.environ)
     variables.pop("CARGO_TARGET_DIR", None)
     if source.is_dir():
