@@ -18,7 +18,12 @@ def install(source: Path, tmp_path: Path) -> Path:
     venv = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
     python = venv / "bin" / "python"
-    # All else as a user has it; what was built of other packages is used again.
+    # As a user has it. The clone may use what was built of it; the source distribution may not: by
+    # a file's time and its path in the workspace, cargo would take the clone's crates for its.
+    variables = dict(os.environ)
+    variables.pop("CARGO_TARGET_DIR", None)
+    if source.is_dir():
+        variables["CARGO_TARGET_DIR"] = str(artefacts.TARGET)
     subprocess.run(
         [
             artefacts.TOOLS / "bin" / "pip",
@@ -30,7 +35,7 @@ def install(source: Path, tmp_path: Path) -> Path:
             source,
         ],
         cwd=tmp_path,
-        env={**os.environ, "CARGO_TARGET_DIR": str(artefacts.TARGET)},
+        env=variables,
         check=True,
     )
     return python
