@@ -7,6 +7,8 @@ import gc
 import signal
 import threading
 import time
+import warnings
+import weakref
 
 import loops
 import pytest
@@ -40,6 +42,31 @@ def test_asyncio_run_works_twice(server: Server, path: str) -> None:
             return held.fencing_token
 
     assert asyncio.run(once()) < asyncio.run(once())
+
+
+def test_r05_a_loop_that_is_dropped_gives_up_its_waits(server: Server, path: str) -> None:
+    # uvloop keeps a loop that was never closed for ever, whatever waits in it.
+    def begin() -> weakref.ref[asyncio.AbstractEventLoop]:
+        loop = asyncio.SelectorEventLoop()
+        loop.set_exception_handler(lambda *_: None)
+        lock = session.mutex(path)
+        waits = [loop.create_task(lock.lock()), loop.create_task(lock.acquire())]
+        loop.run_until_complete(asyncio.sleep(0.01))
+        eventually(lambda: len(contenders(server, path)) == 3)
+        assert not any(wait.done() for wait in waits)
+        return weakref.ref(loop)
+
+    with zoolock.connect(server.hosts) as other:
+        held = other.mutex(path).lock()
+        session = asyncio.run(zoolock.aio.connect(server.hosts))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            dropped = begin()
+            gc.collect()
+        assert dropped() is None
+        eventually(lambda: len(contenders(server, path)) == 1)
+        held.release()
+        asyncio.run(session.close())
 
 
 @EACH

@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from zoolock._native import Call, Port
 
 T = TypeVar("T")
 
-_ports: WeakKeyDictionary[asyncio.AbstractEventLoop, Port] = WeakKeyDictionary()
+# Weak on both sides: a port knows its loop by the futures that wait in it.
+_ports: WeakKeyDictionary[asyncio.AbstractEventLoop, ref[Port]] = WeakKeyDictionary()
 
 
 class _Doorbell:
@@ -35,12 +36,17 @@ class _Doorbell:
 
 def port_of(loop: asyncio.AbstractEventLoop) -> Port:
     """Return the port of the running loop, made on first use."""
-    port = _ports.get(loop)
-    # A loop that a fork has copied shares its parent's port, which is not to be touched.
-    if port is None or not port.is_ours():
+    known = _ports.get(loop)
+    port = None if known is None else known()
+    if port is None:
         port = Port()
         loop.add_reader(port.fileno(), _Doorbell(port))
-        _ports[loop] = port
+        _ports[loop] = ref(port)
+    elif not port.is_ours():
+        # Its selector is shared with the parent: what one of them registers there wakes both.
+        raise RuntimeError(
+            "this event loop is a copy of the parent's: run one of its own in a forked process"
+        )
     return port
 
 
