@@ -13,7 +13,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/check.sh"
 trap 'rm -rf "$work"' EXIT
 known=$here/abi/zoolock.abi
-header=${ZOOLOCK_HEADER:-$root/include/zoolock.h}
+header=$(realpath "${ZOOLOCK_HEADER:-$root/include/zoolock.h}")
 
 "$root/scripts/debian.sh" abigail-tools sh -c 'command -v abidw && command -v abidiff'
 
@@ -24,7 +24,8 @@ header=${ZOOLOCK_HEADER:-$root/include/zoolock.h}
         sed 's/;$/ { __builtin_trap(); }/'
 } >"$work/functions.c"
 soname=$(sed -n 's/^const SOVERSION: u32 = \([0-9]*\);$/libzoolock.so.\1/p' "$here/build.rs")
-cc -std=c11 -g -shared -fPIC "-Wl,-soname,$soname" -o "$work/libzoolock.so" "$work/functions.c"
+# From its folder, so that the file is recorded by its name alone.
+(cd "$work" && cc -std=c11 -g -shared -fPIC "-Wl,-soname,$soname" -o libzoolock.so functions.c)
 abidw --no-corpus-path --no-comp-dir-path --no-show-locs --out-file "$work/zoolock.abi" "$work/libzoolock.so"
 
 # abidiff's status is a set of bits: 4 is a change, 8 one that breaks programs, 1 and 2 are misuse.
