@@ -13,11 +13,26 @@
 
 namespace zoolock {
 
-/// The outcome of an asynchronous call for a lock: a guard, "busy" for a try, or a failure.
+/// The outcome of an asynchronous call for a lock: a guard, "busy" for a try, or a failure. Moved from, it has none any more.
 class acquisition {
 public:
     /// Takes over what C's callback got.
     acquisition(zoolock_guard *granted, std::exception_ptr failure) noexcept : guard_(granted), failure_(std::move(failure)) {}
+
+    acquisition(acquisition &&other) noexcept
+        : guard_(std::move(other.guard_)), failure_(std::exchange(other.failure_, nullptr)), taken_(std::exchange(other.taken_, true))
+    {
+    }
+
+    acquisition &operator=(acquisition &&other) noexcept
+    {
+        if (this != &other) {
+            guard_ = std::move(other.guard_);
+            failure_ = std::exchange(other.failure_, nullptr);
+            taken_ = std::exchange(other.taken_, true);
+        }
+        return *this;
+    }
 
     /// Whether there is a guard, which `get` gives.
     bool granted() const noexcept { return static_cast<bool>(guard_); }
@@ -31,7 +46,7 @@ public:
         if (failure_ != nullptr)
             std::rethrow_exception(failure_);
         if (taken_)
-            throw not_held("get", "", "get: the guard was got before");
+            throw not_held("get", "", "get: the outcome was taken before");
         if (!granted())
             throw timeout("lock", "", "lock: timed out: somebody else is before us");
         taken_ = true;
@@ -79,7 +94,7 @@ void start(const std::string &path, Callback &&callback, Start &&begin)
     kept.release();
 }
 
-inline const zoolock_cancel *c_handle(const cancel *by) noexcept
+inline const zoolock_cancel *c_handle(const cancel *by)
 {
     return by == nullptr ? nullptr : by->c_handle();
 }

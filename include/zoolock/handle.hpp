@@ -33,6 +33,16 @@ Handle *made(Handle *handle, const char *what)
     return handle;
 }
 
+/// The handle of something that was not moved from. C takes NULL for "the defaults" and "no cancel", and what was set is
+/// nothing to lose in silence.
+template <class Owned>
+auto *present(const Owned &handle, const char *what)
+{
+    if (handle == nullptr)
+        throw invalid_argument(what, "", std::string(what) + ": was moved from");
+    return handle.get();
+}
+
 } // namespace zoolock::detail
 
 #endif

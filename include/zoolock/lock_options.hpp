@@ -75,7 +75,8 @@ public:
         return *this;
     }
 
-    const zoolock_lock_options *c_handle() const noexcept { return handle_.get(); }
+    /// Throws `invalid_argument` if it was moved from.
+    const zoolock_lock_options *c_handle() const { return detail::present(handle_, "lock_options"); }
 
 private:
     detail::handle<zoolock_lock_options, zoolock_lock_options_free> handle_;

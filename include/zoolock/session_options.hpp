@@ -149,7 +149,8 @@ public:
         return *this;
     }
 
-    const zoolock_session_options *c_handle() const noexcept { return handle_.get(); }
+    /// Throws `invalid_argument` if it was moved from.
+    const zoolock_session_options *c_handle() const { return detail::present(handle_, "session_options"); }
 
 private:
     detail::handle<zoolock_session_options, zoolock_session_options_free> handle_;

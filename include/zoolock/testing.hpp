@@ -66,7 +66,8 @@ public:
         return *this;
     }
 
-    const zoolock_test_server_options *c_handle() const noexcept { return handle_.get(); }
+    /// Throws `invalid_argument` if it was moved from.
+    const zoolock_test_server_options *c_handle() const { return detail::present(handle_, "server_options"); }
 
 private:
     detail::handle<zoolock_test_server_options, zoolock_test_server_options_free> handle_;

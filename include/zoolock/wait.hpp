@@ -86,7 +86,8 @@ public:
     /// Whether it has fired.
     bool fired() const noexcept { return zoolock_cancel_is_cancelled(handle_.get()); }
 
-    const zoolock_cancel *c_handle() const noexcept { return handle_.get(); }
+    /// Throws `invalid_argument` if it was moved from.
+    const zoolock_cancel *c_handle() const { return detail::present(handle_, "cancel"); }
 
 private:
     std::shared_ptr<zoolock_cancel> handle_;

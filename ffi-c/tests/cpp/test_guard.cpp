@@ -38,6 +38,33 @@ TEST_F(Locks, r10_release_is_once_and_the_end_of_a_guard_releases)
     EXPECT_TRUE(eventually([&] { return contenders() == 0; }));
 }
 
+// C takes NULL for the defaults: what was set would be lost in silence.
+TEST_F(Locks, what_was_moved_from_is_not_taken_for_the_defaults)
+{
+    zoolock::session_options options;
+    options.auth("digest", "ann:secret");
+    const zoolock::session_options kept = std::move(options);
+    EXPECT_THROW(zoolock::session(server.hosts(), options), zoolock::invalid_argument);
+    zoolock::lock_options lock_options;
+    const zoolock::lock_options kept_too = std::move(lock_options);
+    EXPECT_THROW(zoolock::mutex(session, path, lock_options), zoolock::invalid_argument);
+    zoolock::cancel by;
+    const zoolock::cancel also_kept = std::move(by);
+    zoolock::mutex mutex{session, path};
+    EXPECT_THROW(mutex.acquire(1s, by), zoolock::invalid_argument);
+    EXPECT_THROW(mutex.acquire_async([](zoolock::acquisition) { ADD_FAILURE(); }, zoolock::forever, &by), zoolock::invalid_argument);
+}
+
+TEST_F(Locks, an_outcome_that_was_moved_from_is_none)
+{
+    zoolock::acquisition busy{nullptr, nullptr};
+    zoolock::acquisition moved = std::move(busy);
+    EXPECT_TRUE(moved.busy());
+    EXPECT_FALSE(busy.busy() || busy.granted());
+    EXPECT_THROW(busy.get(), zoolock::not_held);
+    EXPECT_THROW(moved.get(), zoolock::timeout);
+}
+
 TEST_F(Locks, a_guard_that_was_moved_from_holds_nothing)
 {
     zoolock::mutex mutex(session, path);
