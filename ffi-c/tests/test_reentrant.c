@@ -54,7 +54,7 @@ static void r11_a_thread_gets_it_again_with_the_same_token(void)
     CHECK_INT(ZOOLOCK_NOT_ACQUIRED, try_elsewhere(reentrant));
     release(outer);
     CHECK(zoolock_guard_is_held(inner));
-    CHECK_INT(1, control_children(path));
+    control_await_children(path, 1);
     CHECK_INT(ZOOLOCK_NOT_ACQUIRED, try_elsewhere(reentrant));
     release(inner);
     CHECK_INT(0, control_children(path));
