@@ -67,16 +67,41 @@ ahead=$!
 trap 'kill "$ahead" 2>/dev/null' EXIT
 renice -n 19 -p "$ahead" >/dev/null
 
+# Runs both functions, of which each calls suites, at the same time: suites mostly wait, for servers and for time-outs.
+beside() { # FUNCTION FUNCTION
+    local report=$ZOOLOCK_TEST_REPORT other=$TARGET/test-report-$2.txt
+    : >"$other"
+    (
+        ZOOLOCK_TEST_REPORT=$other
+        "$2"
+    ) >"$outputs/beside-$2" 2>&1 &
+    local second=$!
+    "$1"
+    wait "$second" || echo "FAIL $2 (it ended with status $?)" >>"$report"
+    cat "$outputs/beside-$2"
+    cat "$other" >>"$report"
+}
+
+native() {
+    suite c ffi-c/test.sh
+    suite cpp ffi-c/test-cpp.sh
+    suite abi ffi-c/test-abi.sh
+    suite install ffi-c/test-install.sh
+}
+
+# They install wheel and addon anew, which the later suites use.
+packaged() {
+    suite python py/test.sh
+    suite node node/test.sh
+    suite node-versions node/test-versions.sh
+}
+
+conforming() { suite conformance tests/conformance/run.sh; }
+secured() { suite secured tests/secured/run.sh; }
+
 suite scripts python3 scripts/report_test.py
-suite c ffi-c/test.sh
-suite cpp ffi-c/test-cpp.sh
-suite abi ffi-c/test-abi.sh
-suite install ffi-c/test-install.sh
-suite python py/test.sh
-suite node node/test.sh
-suite node-versions node/test-versions.sh
-suite conformance tests/conformance/run.sh
-suite secured tests/secured/run.sh
+beside native packaged
+beside conforming secured
 wait "$ahead"
 for package in $(crates); do crate "$package"; done
 suite testserver testserver/test.sh
