@@ -79,9 +79,8 @@ impl GuardCell {
         }
         // Also when a reader of the clock saw the loss first: the telling is done here only.
         if self.status.load(Ordering::Acquire) >= LOST && !broken(Mutant::LossNotTold) {
-            for callback in self.lost.fire() {
-                self.link.callbacks.post(callback);
-            }
+            self.lost
+                .fire(|callback| self.link.callbacks.post(callback));
         }
         won
     }

@@ -5,6 +5,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use loom::future::block_on;
+use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
 use super::{Count, every_order, models, most_orders};
@@ -15,15 +16,14 @@ models![
     the_event_ends_an_await,
     a_wait_that_times_out_misses_no_event,
     a_callback_registered_meanwhile_runs_once,
+    callbacks_keep_their_order,
     an_event_from_two_sides_happens_once,
     it_either_fires_or_is_retired,
     a_future_that_leaves_is_not_in_the_way,
 ];
 
 fn fire(latch: &Latch) {
-    for callback in latch.fire() {
-        callback();
-    }
+    latch.fire(|callback| callback());
 }
 
 fn firing(latch: &Arc<Latch>) -> thread::JoinHandle<()> {
@@ -87,6 +87,26 @@ fn a_callback_registered_meanwhile_runs_once() {
         }
         network.join().unwrap();
         assert_eq!(count.get(), 1);
+    });
+}
+
+/// Whoever has seen the event registers behind those who registered before it.
+fn callbacks_keep_their_order() {
+    every_order(|| {
+        let latch = Arc::new(Latch::default());
+        // Of the model checker, so that it tries what comes between the event and a callback.
+        let ran = Arc::new(AtomicUsize::new(0));
+        let first = Arc::clone(&ran);
+        let callback = move || assert_eq!(first.fetch_add(1, Ordering::AcqRel), 0);
+        assert!(latch.on_fire(Box::new(callback)).is_none());
+        let network = firing(&latch);
+        let second = Arc::clone(&ran);
+        let callback = move || assert_eq!(second.fetch_add(1, Ordering::AcqRel), 1);
+        if let Some(late) = latch.on_fire(Box::new(callback)) {
+            late();
+        }
+        network.join().unwrap();
+        assert_eq!(ran.load(Ordering::Acquire), 2);
     });
 }
 

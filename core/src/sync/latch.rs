@@ -32,17 +32,16 @@ impl Latch {
         self.fired.load(Ordering::Acquire)
     }
 
-    /// Fires: wakes everyone who waits, and returns the callbacks for the caller to run where
-    /// callbacks run. Later calls do nothing.
-    #[must_use]
-    pub(crate) fn fire(&self) -> Vec<Callback> {
+    /// Fires: hands the callbacks to `post`, which brings them where callbacks run, and wakes
+    /// everyone who waits. Later calls do nothing.
+    pub(crate) fn fire(&self, post: impl FnMut(Callback)) {
         let mut waiters = self.waiters.lock();
         if waiters.retired || self.fired.swap(true, Ordering::AcqRel) {
-            return Vec::new();
+            return;
         }
-        let callbacks = std::mem::take(&mut waiters.callbacks);
+        // Within the lock: whoever sees the event and registers now comes after those.
+        waiters.callbacks.drain(..).for_each(post);
         self.wake(waiters);
-        callbacks
     }
 
     /// Ends the waiting of those who wait with a limit; the event will not come any more.
@@ -134,8 +133,10 @@ mod tests {
     fn fires_once_and_gives_each_callback_once() {
         let latch = Latch::default();
         assert!(latch.on_fire(Box::new(|| ())).is_none());
-        assert_eq!(latch.fire().len(), 1);
-        assert!(latch.fire().is_empty());
+        let mut posted = 0;
+        latch.fire(|_| posted += 1);
+        latch.fire(|_| posted += 1);
+        assert_eq!(posted, 1);
         assert!(latch.on_fire(Box::new(|| ())).is_some());
         assert_eq!(latch.wait(None), Some(true));
     }
@@ -145,7 +146,7 @@ mod tests {
         let latch = Latch::default();
         assert!(latch.on_fire(Box::new(|| ())).is_none());
         latch.retire();
-        assert!(latch.fire().is_empty());
+        latch.fire(|_| unreachable!("a callback of a retired latch"));
         assert_eq!(latch.wait(None), Some(false));
     }
 
