@@ -94,6 +94,8 @@ packaged() {
     suite python py/test.sh
     suite node node/test.sh
     suite node-versions node/test-versions.sh
+    # For the next ones, while the others are still at it.
+    cargo build --quiet --release -p zoolock-conformance -p zoolock-secured
 }
 
 conforming() { suite conformance tests/conformance/run.sh; }
