@@ -4,7 +4,7 @@
 #   c-static     linked with libzoolock.a
 #   c-sanitized  as c-static, with gcc's address and undefined-behaviour sanitizers, if it has them;
 #                of the forks those of a process without threads
-#   c-valgrind   as c, under valgrind, if it is there or can be installed; not the faults and the forks
+#   c-valgrind   as c, under valgrind, if it is there or can be installed; the tests about locks alone
 # Usage: test.sh [SUITE...]. ZOOLOCK_TEST_REPORT names a file that gets a line per test;
 # ZOOLOCK_ENSEMBLE names the ensemble program, which is built otherwise.
 set -euo pipefail
