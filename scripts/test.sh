@@ -98,6 +98,17 @@ packaged() {
     cargo build --quiet --release -p zoolock-conformance -p zoolock-secured
 }
 
+rust() {
+    local package
+    for package in $(crates); do crate "$package"; done
+}
+
+documented() {
+    suite testserver testserver/test.sh
+    suite examples examples/test.sh
+    suite docs docs/test.sh
+}
+
 conforming() { suite conformance tests/conformance/run.sh; }
 secured() { suite secured tests/secured/run.sh; }
 
@@ -105,11 +116,8 @@ suite scripts python3 scripts/report_test.py
 beside native packaged
 beside conforming secured
 wait "$ahead"
-for package in $(crates); do crate "$package"; done
-suite testserver testserver/test.sh
+beside rust documented
 suite simulation scripts/simulate.sh SEEDS=1500
-suite examples examples/test.sh
-suite docs docs/test.sh
 suite torture scripts/torture.sh --short
 
 echo
