@@ -20,6 +20,9 @@ name = "reader"
 version = "0.0.0"
 edition = "2024"
 
+# Not a part of the workspace in whose build folder it may lie.
+[workspace]
+
 [dependencies]
 zoolock = {{ version = "={version}", features = ["testing"] }}
 {tokio}
