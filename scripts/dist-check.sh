@@ -28,9 +28,9 @@ run() { # NAME FILE…
     shift
     (cd tests/packaging && exec pytest -p no:cacheprovider --basetemp="$outputs/tmp-$name" "$@") >"$outputs/$name" 2>&1 </dev/null
 }
-run compiled test_sdist.py test_crates.py test_c.py test_versions.py &
+run compiled test_sdist.py test_crates.py test_c.py test_versions.py test_npm.py &
 compiled=$!
-run installed test_files.py test_npm.py test_wheel.py
+run installed test_files.py test_wheel.py
 statuses=("$?")
 wait "$compiled"
 statuses+=("$?")
