@@ -28,6 +28,9 @@ suite() { # NAME COMMAND…: a script that reports its tests itself
     took "$name" "$began"
 }
 
+# They mostly wait for servers: one more at a time than a machine of two cores would run.
+export RUST_TEST_THREADS=3
+
 crate() { # PACKAGE
     local name=$1 features=() before status began=$SECONDS
     if [ "$name" = zoolock ]; then features=(--features testing); fi
