@@ -113,26 +113,33 @@ impl Shared {
     }
 
     fn settle(&self, read: Result<Option<(Trust, Arc<ClientConfig>)>, String>) {
+        let changed = matches!(read, Ok(Some(_)));
+        if let Some(problem) = self.take_over(read) {
+            tracing::warn!(
+                problem,
+                "the certificates cannot be read again; those of before are used"
+            );
+        } else if changed {
+            tracing::info!("certificates have changed; connections use the new ones");
+        }
+    }
+
+    /// A problem that has to be told. Not told here: a log may be slow, and the network thread asks
+    /// for this lock.
+    fn take_over(
+        &self,
+        read: Result<Option<(Trust, Arc<ClientConfig>)>, String>,
+    ) -> Option<String> {
         let mut state = self.state.lock();
         state.reading = false;
-        match read {
-            Ok(changed) => {
-                state.problem = None;
-                if let Some((trust, config)) = changed {
-                    tracing::info!("certificates have changed; connections use the new ones");
-                    state.trust = trust;
-                    state.config = config;
-                }
-            }
-            Err(problem) if state.problem.as_ref() == Some(&problem) => {}
-            Err(problem) => {
-                tracing::warn!(
-                    problem,
-                    "the certificates cannot be read again; those of before are used"
-                );
-                state.problem = Some(problem);
-            }
+        let problem = read.as_ref().err().cloned();
+        if let Ok(Some((trust, config))) = read {
+            state.trust = trust;
+            state.config = config;
         }
+        let news = state.problem != problem;
+        state.problem.clone_from(&problem);
+        problem.filter(|_| news)
     }
 }
 
