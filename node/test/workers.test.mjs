@@ -17,14 +17,19 @@ const imports = `
   import { Worker } from 'node:worker_threads'
   import { connect, startTestServer } from ${JSON.stringify(new URL('../index.mjs', import.meta.url).href)}`
 
-/** A worker thread whose body is `source`, with `hosts` and `path` in scope. */
+/**
+ * A worker thread whose body is `source`, with `hosts` and `path` in scope. Its `ended` resolves at
+ * its exit, which may come before a test waits for it.
+ */
 function worker(hosts, path, source) {
-  return new Worker(
+  const thread = new Worker(
     `const { parentPort, workerData: { hosts, path } } = require('node:worker_threads')
      const { connect, Owner } = require(${JSON.stringify(index)})
      ;(async () => { ${source} })()`,
     { eval: true, workerData: { hosts, path } }
   )
+  thread.ended = new Promise((resolve) => thread.once('exit', resolve))
+  return thread
 }
 
 // Of each kind of life. Fewer on the other versions of Node, which run beside each other.
@@ -92,7 +97,7 @@ test('the locks of a worker thread exclude those of the main thread, in one sess
   const waiting = mutex.lock()
   thread.postMessage('release')
   await (await waiting).release()
-  await once(thread, 'exit')
+  await thread.ended
   assert.equal(session.state, 'connected')
 })
 
@@ -126,7 +131,7 @@ test('an error of a worker thread has its code in the main thread', async (t) =>
   assert.equal(sent.code, 'ERR_ZOOLOCK_TIMEOUT')
   assert.equal(sent.error.code, undefined)
   assert.match(sent.error.message, /^lock \/locks\/a: /)
-  await once(other, 'exit')
+  await other.ended
   await held.release()
 })
 
@@ -144,7 +149,7 @@ test('an owner cannot be sent to another thread', async (t) => {
   const { Owner } = await import('zoolock')
   thread.postMessage(new Owner())
   assert.equal((await once(thread, 'message'))[0], 'ERR_ZOOLOCK_INVALID_ARGUMENT')
-  await once(thread, 'exit')
+  await thread.ended
 })
 
 test('a guard of a worker thread that has ended is held no longer', async (t) => {
