@@ -48,11 +48,15 @@ step "C" warn_c
 step "Python" py/lint.sh
 programs=(scripts tests/demo/workers tests/bench/programs tests/threads tests/fuzz tests/torture/workers)
 # They import what is not installed here.
-peers=(testserver/tests/peers)
+peers=(testserver/tests/peers tests/peers/redis tests/peers/kazoo/bench.py)
 step "programs, ruff" "$VENV/bin/ruff" check --config py/pyproject.toml --extend-ignore D1,S101 "${programs[@]}" "${peers[@]}"
 step "programs, format" "$VENV/bin/ruff" format --check --config py/pyproject.toml "${programs[@]}" "${peers[@]}"
 step "programs, mypy" check_types "${programs[@]}"
-# Its programs are started by name on purpose: they are what the machine has.
+# Their programs are started by name on purpose: they are what the machine has.
+benchmark=(tests/bench/*.py)
+step "benchmark, ruff" "$VENV/bin/ruff" check --config py/pyproject.toml --extend-ignore D1,S101,S603,S607 "${benchmark[@]}"
+step "benchmark, format" "$VENV/bin/ruff" format --check --config py/pyproject.toml "${benchmark[@]}"
+step "benchmark, mypy" "$VENV/bin/mypy" --config-file= --strict --scripts-are-modules "${benchmark[@]}"
 step "packaging, ruff" "$VENV/bin/ruff" check --config py/pyproject.toml --extend-ignore D1,S101,S603,S607,S202 tests/packaging
 step "packaging, format" "$VENV/bin/ruff" format --check --config py/pyproject.toml tests/packaging
 step "packaging, mypy" check_types tests/packaging

@@ -1,5 +1,8 @@
-"""What every benchmark program in Python does: obeys commands on standard input, one a line, and
-answers each with one line of JSON. See the README for the commands."""
+"""What every benchmark program in Python does.
+
+It obeys commands on standard input, one a line, and answers each with one line of JSON. See the
+README for the commands.
+"""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from typing import TypeVar
 
 from serve import Answer, now
@@ -46,10 +47,7 @@ class Threads:
             if number not in self._paths:
                 self._paths[number] = self._make(f"{self._path}/{number}")
         start = now()
-        running = [
-            run(lambda take=self._paths[number]: [cycle(take) for _ in range(cycles)])
-            for number in range(paths)
-        ]
+        running = [run(partial(several, self._paths[number], cycles)) for number in range(paths)]
         tokens = [self._shown(thread.result()) for thread in running]
         return {"nanos": now() - start, "tokens": tokens if self._has_tokens else []}
 
@@ -101,6 +99,10 @@ def cycle(take: Take) -> int:
     token, release = take()
     release()
     return token
+
+
+def several(take: Take, count: int) -> list[int]:
+    return [cycle(take) for _ in range(count)]
 
 
 def wait(take: Take) -> tuple[int, int]:

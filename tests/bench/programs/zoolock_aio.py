@@ -6,9 +6,10 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 
+from serve import Answer, answer, now
+
 import zoolock
 import zoolock.aio
-from serve import Answer, answer, now
 
 
 async def cycle(mutex: zoolock.aio.Mutex) -> int:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-import zoolock
 from serve import serve
 from threads import Take, Threads
+
+import zoolock
 
 
 def main(hosts: str, path: str) -> None:

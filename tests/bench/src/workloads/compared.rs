@@ -123,7 +123,6 @@ fn compare(stage: &Stage, comparison: &Comparison, results: &mut Results) -> Res
         team.reset_counts();
         Ok::<_, String>(team)
     };
-    let mut bare = ready(&stage.bare)?;
     let mut teams = Vec::new();
     for library in stage.libraries_for(workload) {
         match ready(&library) {
@@ -131,6 +130,8 @@ fn compare(stage: &Stage, comparison: &Comparison, results: &mut Results) -> Res
             Err(error) => results.fail(workload, &library, error),
         }
     }
+    // The last one: it sends no pings while others warm up.
+    let mut bare = ready(&stage.bare)?;
     let (bare_value, outcomes) = alternate(comparison.rounds, &mut bare, &mut teams)?;
     results
         .add(
