@@ -13,8 +13,8 @@ use crate::wire_cost::{WireCost, per_grant};
 const WARM_UP_CYCLES: usize = 1_000;
 /// Of the untimed pass behind a proxy.
 const COUNTED_CYCLES: usize = 50;
-/// Cycles of all paths together in one block: about a third of a second.
-const PATH_CYCLES: usize = 1_280;
+/// On each path in one block, so that it takes about a third of a second.
+const CYCLES_OF_PATHS: [(usize, usize); 2] = [(16, 40), (128, 10)];
 /// A holder's pause, in which the other one has come to wait.
 const PAUSE_MICROS: u64 = 4_000;
 const BLOCK_MILLIS: u64 = 800;
@@ -48,22 +48,18 @@ pub(crate) fn uncontended(stage: &Stage, results: &mut Results) -> Result<(), St
 }
 
 /// At once from one process.
-pub(crate) fn paths(
-    stage: &Stage,
-    workload: &str,
-    paths: usize,
-    results: &mut Results,
-) -> Result<(), String> {
-    let task = Task::Paths {
-        paths,
-        cycles: PATH_CYCLES / paths,
-    };
+pub(crate) fn paths(stage: &Stage, workload: &str, results: &mut Results) -> Result<(), String> {
+    let known = CYCLES_OF_PATHS
+        .iter()
+        .find(|(paths, _)| workload.ends_with(&format!("-{paths}")));
+    let &(paths, cycles) = known.ok_or_else(|| format!("{workload} has no number of cycles"))?;
+    let task = Task::Paths { paths, cycles };
     let comparison = Comparison {
         workload,
         measure: "cycles",
         unit: "1/s",
         processes: 1,
-        rounds: stage.settings.rounds,
+        rounds: stage.settings.long_rounds(),
         warm_up: task,
         task,
         counted: Task::Paths { paths, cycles: 2 },

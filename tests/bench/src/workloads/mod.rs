@@ -31,8 +31,7 @@ pub(crate) const GROWTH: &[&str] = &[
 pub(crate) fn run(stage: &Stage, workload: &str, results: &mut Results) -> Result<(), String> {
     match workload {
         "uncontended" => compared::uncontended(stage, results),
-        "paths-16" => compared::paths(stage, workload, 16, results),
-        "paths-128" => compared::paths(stage, workload, 128, results),
+        "paths-16" | "paths-128" => compared::paths(stage, workload, results),
         "hand-off" => compared::hand_off(stage, results),
         "contention" => compared::contention(stage, results),
         "start" => start::run(stage, results),

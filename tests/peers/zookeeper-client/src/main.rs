@@ -28,7 +28,10 @@ fn main() -> Result<()> {
         return Err("usage: bench-zookeeper-client HOSTS LOCK_PATH".into());
     };
     // It goes on only while its executor does, so that has a thread of its own.
-    let executor = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let executor = Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()?;
     let connector = Client::connector().with_session_timeout(SESSION_TIMEOUT);
     let client = executor.block_on(connector.connect(hosts))?;
     let mut program = Program {
@@ -123,7 +126,13 @@ async fn cycle(client: &Client, path: &str) -> std::result::Result<(), Error> {
 
 async fn take<'a>(client: &'a Client, path: &str) -> std::result::Result<LockClient<'a>, Error> {
     let prefix = LockPrefix::new_curator(path, "lock-")?;
-    client.lock(prefix, b"hostname/12345", LockOptions::new(Acls::anyone_all())).await
+    client
+        .lock(
+            prefix,
+            b"hostname/12345",
+            LockOptions::new(Acls::anyone_all()),
+        )
+        .await
 }
 
 /// As the other libraries give a lock back: confirmed. Its own way, at the lock's end, does not wait.
