@@ -167,9 +167,9 @@ def redis(target: Path, service: str, server: str) -> Library:
     client = output(python, "-c", "import redis; print(redis.__version__)")
     version = f"{output(server, '--version').split()[2].removeprefix('v=')}, redis-py {client}"
     command = [python, str(PEERS / "redis" / "bench.py")]
-    return Library(
-        service, "Redis", "Python", version, command, service=service, without=["waiters", "growth"]
-    )
+    # It has no queue, so there is nobody to hand over to.
+    without = ["waiters", "growth", "hand-off"]
+    return Library(service, "Redis", "Python", version, command, service=service, without=without)
 
 
 def etcd(target: Path, server: str) -> Library:
