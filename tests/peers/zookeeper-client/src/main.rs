@@ -1,5 +1,7 @@
 //! The workloads of tests/bench with the lock of the crate `zookeeper-client`: `bench-zookeeper-client HOSTS LOCK_PATH`.
 
+// Its pause is for programs that block.
+#[allow(dead_code)]
 #[path = "../../../bench/programs/clock.rs"]
 mod clock;
 #[path = "../../../bench/programs/serve.rs"]
