@@ -74,9 +74,9 @@ final class Workloads {
 
     String queue(int count) {
         for (int i = 0; i < count; i++) {
-            // The mutex counts threads: each is a contender of its own.
+            // Waiters that share an object are all woken, and all list again, at each release.
             waiters.add(run(() -> {
-                cycle(mutex);
+                cycle(new InterProcessMutex(client, path));
                 return null;
             }));
         }
