@@ -14,15 +14,17 @@ record LeaderLock(Session session, String path, String identity) implements Lock
     /** A term: begins when Curator says so, and ends when we do or it does. */
     private static final class Term extends LeaderSelectorListenerAdapter implements Hold {
         private final CountDownLatch begun = new CountDownLatch(1);
-        private final CountDownLatch ended = new CountDownLatch(1);
         private final Runnable lost;
         private final LeaderSelector selector;
         private volatile String node;
+        private volatile boolean released;
 
         Term(CuratorFramework client, String path, String identity, Runnable lost) {
             this.lost = lost;
             selector = new LeaderSelector(client, path, this);
             selector.setId(identity);
+            // Without this a suspended connection ends the wait for a term, too.
+            selector.autoRequeue();
         }
 
         @Override
@@ -33,10 +35,13 @@ record LeaderLock(Session session, String path, String identity) implements Lock
             node = LockPath.of((InterProcessMutex) mutex.get(selector));
             begun.countDown();
             try {
-                ended.await();
-            } catch (InterruptedException taken) {
-                lost.run();
-                throw taken;
+                new CountDownLatch(1).await();
+            } finally {
+                if (!released) {
+                    lost.run();
+                    // Not to stand for another term. This thread has to give up its place first.
+                    new Thread(selector::close).start();
+                }
             }
         }
 
@@ -63,7 +68,8 @@ record LeaderLock(Session session, String path, String identity) implements Lock
 
         @Override
         public void release() {
-            ended.countDown();
+            released = true;
+            selector.close();
         }
     }
 
