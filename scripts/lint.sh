@@ -25,6 +25,17 @@ warn_c() {
             -isystem "$(pg_config --includedir)" -fsyntax-only
 }
 
+# Programs with other libraries, which are not of the workspace. `go vet` needs the modules that set-up gets.
+format_peers() {
+    cargo fmt --manifest-path tests/peers/zookeeper-client/Cargo.toml --check || return 1
+    if ! command -v gofmt >/dev/null; then
+        echo "skipped: gofmt is not there"
+    elif [ -n "$(gofmt -l tests/peers)" ]; then
+        gofmt -d tests/peers
+        return 1
+    fi
+}
+
 # As docs.rs builds it, and every link leads somewhere.
 document() {
     RUSTDOCFLAGS="-D warnings" cargo doc --no-deps -p zoolock -p zoolock-testserver --features zoolock/testing
@@ -41,6 +52,7 @@ check_types() { # FOLDER…
 step "cargo fmt" cargo fmt --all --check
 # Not --all-targets: that makes a benchmark of the bindings' libraries, in which nothing is exported, so all is unused.
 step "cargo clippy" cargo clippy --workspace --lib --bins --tests --examples -- -D warnings
+step "peers, format" format_peers
 step "Rust docs" document
 step "C header" ffi-c/generate-header.sh --check
 step "C ABI" ffi-c/abi.sh --check
