@@ -2,11 +2,12 @@
 //! two neighbours. Whatever else the machine does then meets both alike.
 
 use crate::statistics::{Spread, spread};
+use crate::trouble::Trouble;
 
 /// Something that can be measured block by block.
 pub(crate) trait Contestant {
     /// The figure of one block.
-    fn block(&mut self) -> Result<f64, String>;
+    fn block(&mut self) -> Result<f64, Trouble>;
 }
 
 /// What the blocks of one contestant came to.
@@ -22,11 +23,11 @@ pub(crate) fn alternate<C: Contestant>(
     rounds: usize,
     bare: &mut C,
     others: &mut [C],
-) -> Result<(Spread, Vec<Result<Outcome, String>>), String> {
+) -> Result<(Spread, Vec<Result<Outcome, Trouble>>), Trouble> {
     let mut bare_values = Vec::new();
     let mut values = vec![Vec::new(); others.len()];
     let mut ratios = vec![Vec::new(); others.len()];
-    let mut failed: Vec<Option<String>> = vec![None; others.len()];
+    let mut failed: Vec<Option<Trouble>> = vec![None; others.len()];
     let mut before = bare.block()?;
     bare_values.push(before);
     for round in 1..=rounds {
@@ -68,10 +69,10 @@ mod tests {
     use super::*;
 
     /// Goes through its figures again and again.
-    struct Script(Vec<Result<f64, String>>, usize);
+    struct Script(Vec<Result<f64, Trouble>>, usize);
 
     impl Contestant for Script {
-        fn block(&mut self) -> Result<f64, String> {
+        fn block(&mut self) -> Result<f64, Trouble> {
             self.1 += 1;
             self.0[(self.1 - 1) % self.0.len()].clone()
         }
@@ -91,18 +92,18 @@ mod tests {
     fn one_that_fails_drops_out_alone() {
         let mut bare = Script(vec![Ok(10.0)], 0);
         let mut others = [
-            Script(vec![Ok(1.0), Err("broken".to_owned())], 0),
+            Script(vec![Ok(1.0), Err("broken".into())], 0),
             Script(vec![Ok(5.0)], 0),
         ];
         let (_, outcomes) = alternate(3, &mut bare, &mut others).unwrap();
-        assert_eq!(outcomes[0].as_ref().unwrap_err(), "broken");
+        assert_eq!(outcomes[0].as_ref().unwrap_err(), &"broken".into());
         assert_eq!(outcomes[1].as_ref().unwrap().ratio.median, 0.5);
         assert_eq!(others[0].1, 2, "it is not asked again");
     }
 
     #[test]
     fn without_the_bare_one_there_is_nothing_to_compare_with() {
-        let mut bare = Script(vec![Err("gone".to_owned())], 0);
-        assert_eq!(alternate(1, &mut bare, &mut []).unwrap_err(), "gone");
+        let mut bare = Script(vec![Err("gone".into())], 0);
+        assert_eq!(alternate(1, &mut bare, &mut []).unwrap_err(), "gone".into());
     }
 }

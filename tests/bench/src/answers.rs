@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 
+use crate::trouble::Trouble;
+
 /// Cycles one after the other.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Cycles {
@@ -45,12 +47,12 @@ impl Cycles {
         count: usize,
         has_tokens: HasTokens,
         floor: &mut i64,
-    ) -> Result<(), String> {
+    ) -> Result<(), Trouble> {
         if self.nanos.len() != count {
-            return Err(format!(
+            return Err(Trouble::wrong(format!(
                 "{count} cycles were asked for, {} came",
                 self.nanos.len()
-            ));
+            )));
         }
         check_tokens(&self.tokens, count, has_tokens, floor)
     }
@@ -63,15 +65,15 @@ impl Paths {
         cycles: usize,
         has_tokens: HasTokens,
         floor: &mut i64,
-    ) -> Result<(), String> {
+    ) -> Result<(), Trouble> {
         if !has_tokens {
             return Ok(());
         }
         if self.tokens.len() != paths {
-            return Err(format!(
+            return Err(Trouble::wrong(format!(
                 "{paths} paths were asked for, {} came",
                 self.tokens.len()
-            ));
+            )));
         }
         let mut highest = *floor;
         for tokens in &self.tokens {
@@ -90,7 +92,7 @@ impl Drained {
         count: usize,
         has_tokens: HasTokens,
         floor: &mut i64,
-    ) -> Result<(), String> {
+    ) -> Result<(), Trouble> {
         check_tokens(&self.tokens, count, has_tokens, floor)
     }
 }
@@ -101,16 +103,21 @@ pub(crate) fn check_tokens(
     count: usize,
     has_tokens: HasTokens,
     floor: &mut i64,
-) -> Result<(), String> {
+) -> Result<(), Trouble> {
     if !has_tokens {
         return Ok(());
     }
     if tokens.len() != count {
-        return Err(format!("{count} grants, and {} tokens", tokens.len()));
+        return Err(Trouble::wrong(format!(
+            "{count} grants, and {} tokens",
+            tokens.len()
+        )));
     }
     for &token in tokens {
         if token <= *floor {
-            return Err(format!("the token {token} came after {floor}"));
+            return Err(Trouble::wrong(format!(
+                "the token {token} came after {floor}"
+            )));
         }
         *floor = token;
     }

@@ -18,6 +18,7 @@ mod statistics;
 mod targets;
 mod team;
 mod timeline;
+mod trouble;
 mod waiting;
 mod wire_cost;
 mod workloads;
@@ -84,7 +85,7 @@ fn bench() -> Result<bool, String> {
     for workload in &settings.workloads {
         eprintln!("{workload}");
         workloads::run(&stage, workload, &mut results)
-            .map_err(|error| format!("{workload}: {error}"))?;
+            .map_err(|error| format!("{workload}: {}", error.reason))?;
     }
     let verdicts = targets::judge(&results);
     report::print(&results);
@@ -106,7 +107,7 @@ fn bench() -> Result<bool, String> {
     let out = settings.out.display();
     fs::write(&settings.out, text + "\n").map_err(|error| format!("{out}: {error}"))?;
     println!("\nwritten to {out} after {} s", report.seconds);
-    Ok(results.failures.is_empty())
+    Ok(!results.has_failed())
 }
 
 fn versions(stage: &Stage) -> BTreeMap<String, String> {

@@ -29,8 +29,15 @@ pub(crate) fn print(results: &Results) {
     }
     for failure in &results.failures {
         println!(
-            "\nFAILED {}, {}: {}",
-            failure.workload, failure.name, failure.reason
+            "\n{} {}, {}: {}",
+            if failure.counts {
+                "FAILED"
+            } else {
+                "not finished:"
+            },
+            failure.workload,
+            failure.name,
+            failure.reason
         );
     }
 }

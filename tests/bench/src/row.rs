@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::library::{Library, Skipped};
 use crate::statistics::Spread;
+use crate::trouble::Trouble;
 
 /// One figure of one library.
 #[derive(Clone, Debug, Serialize)]
@@ -29,7 +30,8 @@ pub(crate) struct Failure {
     pub(crate) workload: String,
     pub(crate) name: String,
     pub(crate) reason: String,
-    pub(crate) ours: bool,
+    /// Whether the run has failed by it: a check of anybody's, and whatever else of ours.
+    pub(crate) counts: bool,
 }
 
 /// All that a run found out.
@@ -65,19 +67,52 @@ impl Results {
         &mut self.rows[last]
     }
 
-    pub(crate) fn fail(&mut self, workload: &str, library: &Library, reason: String) {
+    pub(crate) fn fail(&mut self, workload: &str, library: &Library, trouble: impl Into<Trouble>) {
+        let Trouble { reason, wrong } = trouble.into();
         eprintln!("\n{workload}: {}: {reason}", library.name);
         self.failures.push(Failure {
             workload: workload.to_owned(),
             name: library.name.clone(),
             reason,
-            ours: library.is_ours() || library.name == "bare",
+            counts: wrong || library.is_ours() || library.name == "bare",
         });
+    }
+
+    /// Whether any check failed, or a program of ours.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failures.iter().any(|failure| failure.counts)
     }
 
     pub(crate) fn find(&self, workload: &str, name: &str, measure: &str) -> Option<&Row> {
         self.rows
             .iter()
             .find(|row| row.workload == workload && row.name == name && row.measure == measure)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn library(library: &str) -> Library {
+        let text = format!(
+            r#"{{"name":"n","library":"{library}","language":"","version":"","command":[],"service":"zookeeper",
+                "tokens":true,"contender":"","light":true}}"#
+        );
+        serde_json::from_str(&text).unwrap()
+    }
+
+    fn failed_by(name: &str, trouble: impl Into<Trouble>) -> bool {
+        let mut results = Results::default();
+        results.fail("waiters-10000", &library(name), trouble);
+        results.has_failed()
+    }
+
+    #[test]
+    fn a_run_fails_by_any_wrong_answer_and_by_all_of_ours() {
+        assert!(!Results::default().has_failed());
+        assert!(failed_by("kazoo", Trouble::wrong("two holders".to_owned())));
+        assert!(failed_by("zoolock", "it ended"));
+        assert!(!failed_by("kazoo", "it ended"), "others may break down");
     }
 }

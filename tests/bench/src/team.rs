@@ -9,6 +9,7 @@ use crate::program::Program;
 use crate::stage::{Stage, Way, check_nothing_left, writes};
 use crate::statistics::median_micros;
 use crate::timeline::Timeline;
+use crate::trouble::Trouble;
 
 /// So long before a release the next one has to have asked, to be surely waiting.
 const QUEUED_NANOS: u64 = 1_000_000;
@@ -87,7 +88,7 @@ impl Team {
         Ok(team)
     }
 
-    pub(crate) fn run(&mut self, task: Task) -> Result<f64, String> {
+    pub(crate) fn run(&mut self, task: Task) -> Result<f64, Trouble> {
         let has_tokens = self.library.tokens;
         let (figure, grants) = match task {
             Task::Cycles(count) => {
@@ -108,11 +109,9 @@ impl Team {
                 let timeline = self.share(millis, pause_micros)?;
                 let hand_offs = timeline.hand_offs(QUEUED_NANOS);
                 if hand_offs.len() * 2 < timeline.len() {
-                    return Err(format!(
-                        "{} hand-offs of {} grants",
-                        hand_offs.len(),
-                        timeline.len()
-                    ));
+                    let reason =
+                        format!("{} hand-offs of {} grants", hand_offs.len(), timeline.len());
+                    return Err(reason.into());
                 }
                 (median_micros(&hand_offs), timeline.len())
             }
@@ -126,7 +125,7 @@ impl Team {
         Ok(figure)
     }
 
-    fn share(&mut self, millis: u64, pause_micros: u64) -> Result<Timeline, String> {
+    fn share(&mut self, millis: u64, pause_micros: u64) -> Result<Timeline, Trouble> {
         for program in &mut self.programs {
             program.send(&format!("share {millis} {pause_micros}"))?;
         }
@@ -145,7 +144,7 @@ impl Team {
     }
 
     /// Ends the programs, and checks that the server saw two writes for each grant and has nothing left.
-    pub(crate) fn finish(mut self) -> Result<(), String> {
+    pub(crate) fn finish(mut self) -> Result<(), Trouble> {
         for program in self.programs.drain(..) {
             program.finish()?;
         }
@@ -153,14 +152,14 @@ impl Team {
             return Ok(());
         }
         for path in paths(&self.path, self.task) {
-            check_nothing_left(&self.observer, &path)?;
+            check_nothing_left(&self.observer, &path).map_err(Trouble::wrong)?;
         }
         let (writes, expected) = (self.writes()? - self.writes_before, self.grants * 2);
         if writes != expected {
-            return Err(format!(
+            return Err(Trouble::wrong(format!(
                 "{} grants, and {writes} writes instead of {expected}",
                 self.grants
-            ));
+            )));
         }
         Ok(())
     }
@@ -175,7 +174,7 @@ impl Team {
 }
 
 impl Contestant for Team {
-    fn block(&mut self) -> Result<f64, String> {
+    fn block(&mut self) -> Result<f64, Trouble> {
         self.run(self.task)
     }
 }

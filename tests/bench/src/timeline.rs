@@ -1,6 +1,7 @@
 //! The grants of several processes on one path, put in order.
 
 use crate::answers::{HasTokens, Shares, check_tokens};
+use crate::trouble::Trouble;
 
 /// One grant.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,13 +25,14 @@ impl Timeline {
         shares: &[Shares],
         has_tokens: HasTokens,
         floor: &mut i64,
-    ) -> Result<Timeline, String> {
+    ) -> Result<Timeline, Trouble> {
         let mut grants = Vec::new();
         for share in shares {
             let count = share.grants.len();
             let tokens_fit = !has_tokens || share.tokens.len() == count;
             if share.begins.len() != count || share.releases.len() != count || !tokens_fit {
-                return Err("the numbers of grants, releases and tokens differ".to_owned());
+                let reason = "the numbers of grants, releases and tokens differ";
+                return Err(Trouble::wrong(reason.to_owned()));
             }
             grants.extend((0..count).map(|index| Grant {
                 begin: share.begins[index],
@@ -42,10 +44,10 @@ impl Timeline {
         grants.sort_by_key(|grant| grant.grant);
         for pair in grants.windows(2) {
             if pair[1].grant < pair[0].release {
-                return Err(format!(
+                return Err(Trouble::wrong(format!(
                     "two holders: one was granted at {}, and another kept the lock until {}",
                     pair[1].grant, pair[0].release
-                ));
+                )));
             }
         }
         let tokens: Vec<i64> = grants.iter().map(|grant| grant.token).collect();
@@ -122,7 +124,10 @@ mod tests {
     fn two_holders_are_found() {
         let both = [shares(&[(0, 10, 20, 1)]), shares(&[(5, 19, 35, 2)])];
         let error = Timeline::new(&both, true, &mut 0).unwrap_err();
-        assert!(error.contains("two holders"), "{error}");
+        assert!(
+            error.wrong && error.reason.contains("two holders"),
+            "{error:?}"
+        );
     }
 
     #[test]

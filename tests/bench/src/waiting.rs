@@ -10,6 +10,7 @@ use crate::library::Library;
 use crate::process::{Usage, monitored, usage};
 use crate::program::Program;
 use crate::stage::{check_nothing_left, start_ensemble, writes};
+use crate::trouble::Trouble;
 use crate::wire_cost::per_grant;
 
 /// Of a server that has to carry them all.
@@ -45,7 +46,7 @@ pub(crate) struct Waiting {
 }
 
 /// Lets so many wait and drains them, on a server of their own. With `cut` all connections break while they wait.
-pub(crate) fn measure(library: &Library, count: usize, cut: bool) -> Result<Waiting, String> {
+pub(crate) fn measure(library: &Library, count: usize, cut: bool) -> Result<Waiting, Trouble> {
     let ensemble = start_ensemble(Some(HEAP_MB))?;
     let observer = ensemble.observer(1).map_err(|error| error.to_string())?;
     observer.ensure(PATH).map_err(|error| error.to_string())?;
@@ -64,7 +65,7 @@ pub(crate) fn measure(library: &Library, count: usize, cut: bool) -> Result<Wait
     let mut waiting = scene.round(count, cut)?;
     waiting.objects = objects;
     scene.program.finish()?;
-    check_nothing_left(&observer, PATH)?;
+    check_nothing_left(&observer, PATH).map_err(Trouble::wrong)?;
     Ok(waiting)
 }
 
@@ -77,7 +78,7 @@ struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    fn round(&mut self, count: usize, cut: bool) -> Result<Waiting, String> {
+    fn round(&mut self, count: usize, cut: bool) -> Result<Waiting, Trouble> {
         let log = self.ensemble.log();
         let writes_before = writes(self.observer, PATH)?;
         let first = self
@@ -93,10 +94,7 @@ impl Scene<'_> {
         let begin = Instant::now();
         let queued: Queued = self.program.ask(&format!("queue {count}"))?;
         if queued.queued != count {
-            return Err(format!(
-                "{} instead of {count} began to wait",
-                queued.queued
-            ));
+            return Err(format!("{} instead of {count} began to wait", queued.queued).into());
         }
         self.wait_queued(count + 1)?;
         let queueing = begin.elapsed();
@@ -131,7 +129,7 @@ impl Scene<'_> {
         })
     }
 
-    fn wait_queued(&self, count: usize) -> Result<(), String> {
+    fn wait_queued(&self, count: usize) -> Result<(), Trouble> {
         let mut seen = 0;
         until(QUEUEING, || {
             // An answer that takes too long is asked for again.
@@ -143,20 +141,21 @@ impl Scene<'_> {
                 "{seen} of {count} contenders were there after {} s",
                 QUEUEING.as_secs()
             )
+            .into()
         })
     }
 
     /// However busy the server is with the listings of others.
-    fn delete(&self, node: &str) -> Result<(), String> {
+    fn delete(&self, node: &str) -> Result<(), Trouble> {
         if self.observer.delete(node).is_ok() {
             return Ok(());
         }
         let gone = || matches!(self.observer.exists(node), Ok(None)).then_some(());
-        until(QUEUEING, gone).ok_or_else(|| format!("{node} was not deleted"))
+        until(QUEUEING, gone).ok_or_else(|| format!("{node} was not deleted").into())
     }
 
     /// Some give locks back without waiting for it.
-    fn check_writes(&self, before: usize, expected: usize) -> Result<(), String> {
+    fn check_writes(&self, before: usize, expected: usize) -> Result<(), Trouble> {
         let mut seen = Ok(0);
         until(SETTLE, || {
             seen = writes(self.observer, PATH).map(|writes| writes - before);
@@ -164,7 +163,9 @@ impl Scene<'_> {
         });
         match seen? {
             seen if seen == expected => Ok(()),
-            seen => Err(format!("{seen} writes instead of {expected}")),
+            seen => Err(Trouble::wrong(format!(
+                "{seen} writes instead of {expected}"
+            ))),
         }
     }
 
@@ -181,7 +182,7 @@ impl Scene<'_> {
     }
 
     /// Breaks the connections, and waits until the session is back with all its waiters.
-    fn cut(&self, count: usize) -> Result<(), String> {
+    fn cut(&self, count: usize) -> Result<(), Trouble> {
         let link = self
             .ensemble
             .client_link(1)
@@ -199,12 +200,12 @@ fn grown(before: Usage, after: Usage) -> f64 {
 }
 
 /// The weight of as many tasks of the language, in a process of their own.
-fn objects(ensemble: &Ensemble, library: &Library, count: usize) -> Result<f64, String> {
+fn objects(ensemble: &Ensemble, library: &Library, count: usize) -> Result<f64, Trouble> {
     let mut program = Program::start(&library.name, &library.command, &[&ensemble.hosts(), PATH])?;
     let weigh = |program: &mut Program, count: usize| {
         let before = usage(program.pid())?;
         let _: Queued = program.ask(&format!("objects {count}"))?;
-        Ok::<_, String>(grown(before, usage(program.pid())?))
+        Ok::<_, Trouble>(grown(before, usage(program.pid())?))
     };
     weigh(&mut program, WARM_UP)?;
     let weight = weigh(&mut program, count)?;

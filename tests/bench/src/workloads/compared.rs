@@ -7,6 +7,7 @@ use crate::stage::{Stage, Way};
 use crate::statistics::Spread;
 use crate::team::{Task, Team};
 use crate::timeline::fairness;
+use crate::trouble::Trouble;
 use crate::wire_cost::{WireCost, per_grant};
 
 /// Enough for the servers', Java's and Node's compilers to have seen the path.
@@ -33,7 +34,7 @@ struct Comparison<'a> {
     counted: Task,
 }
 
-pub(crate) fn uncontended(stage: &Stage, results: &mut Results) -> Result<(), String> {
+pub(crate) fn uncontended(stage: &Stage, results: &mut Results) -> Result<(), Trouble> {
     let comparison = Comparison {
         workload: "uncontended",
         measure: "cycle",
@@ -48,7 +49,7 @@ pub(crate) fn uncontended(stage: &Stage, results: &mut Results) -> Result<(), St
 }
 
 /// At once from one process.
-pub(crate) fn paths(stage: &Stage, workload: &str, results: &mut Results) -> Result<(), String> {
+pub(crate) fn paths(stage: &Stage, workload: &str, results: &mut Results) -> Result<(), Trouble> {
     let known = CYCLES_OF_PATHS
         .iter()
         .find(|(paths, _)| workload.ends_with(&format!("-{paths}")));
@@ -68,7 +69,7 @@ pub(crate) fn paths(stage: &Stage, workload: &str, results: &mut Results) -> Res
 }
 
 /// Between two processes.
-pub(crate) fn hand_off(stage: &Stage, results: &mut Results) -> Result<(), String> {
+pub(crate) fn hand_off(stage: &Stage, results: &mut Results) -> Result<(), Trouble> {
     let task = Task::HandOff {
         millis: BLOCK_MILLIS,
         pause_micros: PAUSE_MICROS,
@@ -87,7 +88,7 @@ pub(crate) fn hand_off(stage: &Stage, results: &mut Results) -> Result<(), Strin
 }
 
 /// Of processes on one path.
-pub(crate) fn contention(stage: &Stage, results: &mut Results) -> Result<(), String> {
+pub(crate) fn contention(stage: &Stage, results: &mut Results) -> Result<(), Trouble> {
     let task = Task::Contention {
         millis: BLOCK_MILLIS,
     };
@@ -104,7 +105,7 @@ pub(crate) fn contention(stage: &Stage, results: &mut Results) -> Result<(), Str
     compare(stage, &comparison, results)
 }
 
-fn compare(stage: &Stage, comparison: &Comparison, results: &mut Results) -> Result<(), String> {
+fn compare(stage: &Stage, comparison: &Comparison, results: &mut Results) -> Result<(), Trouble> {
     let workload = comparison.workload;
     let ready = |library: &Library| {
         let mut team = Team::start(
@@ -117,7 +118,7 @@ fn compare(stage: &Stage, comparison: &Comparison, results: &mut Results) -> Res
         )?;
         team.run(comparison.warm_up)?;
         team.reset_counts();
-        Ok::<_, String>(team)
+        Ok::<_, Trouble>(team)
     };
     let mut teams = Vec::new();
     for library in stage.libraries_for(workload) {
@@ -224,7 +225,7 @@ pub(crate) fn count(
     workload: &str,
     processes: usize,
     task: Task,
-) -> Result<WireCost, String> {
+) -> Result<WireCost, Trouble> {
     let mut team = Team::start(stage, library, workload, processes, task, Way::Counted)?;
     // The first cycle may have to find out things that later ones know.
     team.run(match task {

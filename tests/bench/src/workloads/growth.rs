@@ -15,6 +15,7 @@ use crate::stage::{Stage, Way};
 use crate::statistics::Spread;
 use crate::team::{Task, Team};
 use crate::timeline::fairness;
+use crate::trouble::Trouble;
 use crate::waiting::measure;
 
 const WAITERS: &[usize] = &[1, 10, 100, 1_000, 3_000, 10_000];
@@ -22,7 +23,7 @@ const PATHS: &[usize] = &[1, 4, 16, 64, 256, 1_024, 4_096, 10_000];
 const PROCESSES: &[usize] = &[1, 2, 4, 8, 16, 32, 64];
 const SESSIONS: &[usize] = &[0, 10, 100, 1_000, 3_000];
 /// Cycles of all paths together in one block, at least one each.
-const PATH_CYCLES: usize = 2_560;
+const PATH_CYCLES: usize = 640;
 const BLOCK_MILLIS: u64 = 800;
 const ROUNDS: usize = 3;
 /// So long idle sessions are looked at.
@@ -37,7 +38,7 @@ fn libraries(stage: &Stage, workload: &str) -> Vec<Library> {
     libraries
 }
 
-pub(crate) fn waiters(stage: &Stage, results: &mut Results) -> Result<(), String> {
+pub(crate) fn waiters(stage: &Stage, results: &mut Results) -> Result<(), Trouble> {
     let workload = "growth-waiters";
     for library in libraries(stage, workload) {
         for &count in WAITERS {
@@ -52,7 +53,7 @@ pub(crate) fn waiters(stage: &Stage, results: &mut Results) -> Result<(), String
     Ok(())
 }
 
-pub(crate) fn paths(stage: &Stage, results: &mut Results) -> Result<(), String> {
+pub(crate) fn paths(stage: &Stage, results: &mut Results) -> Result<(), Trouble> {
     for &paths in PATHS {
         let cycles = (PATH_CYCLES / paths).max(1);
         let step = Step {
@@ -71,7 +72,7 @@ pub(crate) fn paths(stage: &Stage, results: &mut Results) -> Result<(), String> 
     Ok(())
 }
 
-pub(crate) fn processes(stage: &Stage, results: &mut Results) -> Result<(), String> {
+pub(crate) fn processes(stage: &Stage, results: &mut Results) -> Result<(), Trouble> {
     for &processes in PROCESSES {
         let step = Step {
             workload: "growth-processes",
@@ -101,7 +102,7 @@ struct Step {
 }
 
 impl Step {
-    fn run(&self, stage: &Stage, library: &Library, results: &mut Results) -> Result<(), String> {
+    fn run(&self, stage: &Stage, library: &Library, results: &mut Results) -> Result<(), Trouble> {
         eprint!("\r{}: {} {} ", self.workload, library.name, self.at);
         // A path's nodes of its own for each point.
         let place = format!("{}/{}", self.workload, self.at);
@@ -162,7 +163,7 @@ impl Step {
 }
 
 /// A cycle while so many other sessions are open and idle, and what those cost.
-pub(crate) fn sessions(stage: &Stage, results: &mut Results) -> Result<(), String> {
+pub(crate) fn sessions(stage: &Stage, results: &mut Results) -> Result<(), Trouble> {
     let workload = "growth-sessions";
     let Some(library) = stage
         .manifest
@@ -170,7 +171,7 @@ pub(crate) fn sessions(stage: &Stage, results: &mut Results) -> Result<(), Strin
         .iter()
         .find(|library| library.name == "rust-async")
     else {
-        return Err("rust-async is not in the manifest".to_owned());
+        return Err("rust-async is not in the manifest".into());
     };
     let task = Task::Cycles(stage.settings.cycles);
     let mut team = Team::start(stage, library, workload, 1, task, Way::Direct)?;

@@ -7,6 +7,7 @@ mod waiters;
 
 use crate::row::Results;
 use crate::stage::Stage;
+use crate::trouble::Trouble;
 
 /// What `make bench` runs.
 pub(crate) const COMPARED: &[&str] = &[
@@ -28,7 +29,7 @@ pub(crate) const GROWTH: &[&str] = &[
 ];
 
 /// Runs one; what one library did wrong is noted in the results, and the others go on.
-pub(crate) fn run(stage: &Stage, workload: &str, results: &mut Results) -> Result<(), String> {
+pub(crate) fn run(stage: &Stage, workload: &str, results: &mut Results) -> Result<(), Trouble> {
     match workload {
         "uncontended" => compared::uncontended(stage, results),
         "paths-16" | "paths-128" => compared::paths(stage, workload, results),
@@ -41,6 +42,6 @@ pub(crate) fn run(stage: &Stage, workload: &str, results: &mut Results) -> Resul
         "growth-paths" => growth::paths(stage, results),
         "growth-processes" => growth::processes(stage, results),
         "growth-sessions" => growth::sessions(stage, results),
-        _ => Err(format!("there is no workload {workload}")),
+        _ => Err(format!("there is no workload {workload}").into()),
     }
 }

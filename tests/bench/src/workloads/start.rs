@@ -9,6 +9,7 @@ use crate::program::Program;
 use crate::row::Results;
 use crate::stage::{Stage, Way};
 use crate::statistics::Spread;
+use crate::trouble::Trouble;
 
 const WORKLOAD: &str = "start";
 
@@ -20,7 +21,7 @@ struct Starter {
 
 impl Contestant for Starter {
     /// In milliseconds.
-    fn block(&mut self) -> Result<f64, String> {
+    fn block(&mut self) -> Result<f64, Trouble> {
         let begin = Instant::now();
         let mut program = Program::spawn(
             &self.library.name,
@@ -37,7 +38,7 @@ impl Contestant for Starter {
     }
 }
 
-pub(crate) fn run(stage: &Stage, results: &mut Results) -> Result<(), String> {
+pub(crate) fn run(stage: &Stage, results: &mut Results) -> Result<(), Trouble> {
     let observer = stage
         .ensemble
         .observer(1)
@@ -47,7 +48,7 @@ pub(crate) fn run(stage: &Stage, results: &mut Results) -> Result<(), String> {
         if library.service == Service::Zookeeper {
             observer.ensure(&path).map_err(|error| error.to_string())?;
         }
-        Ok::<_, String>(Starter {
+        Ok::<_, Trouble>(Starter {
             address: stage.address(library.service, Way::Direct)?,
             path,
             library: library.clone(),

@@ -4,6 +4,7 @@ use crate::library::Library;
 use crate::row::Results;
 use crate::stage::Stage;
 use crate::statistics::Spread;
+use crate::trouble::Trouble;
 use crate::waiting::{Waiting, measure};
 
 /// More are for those who need no thread for each, or who are asked for by name.
@@ -14,7 +15,7 @@ pub(crate) fn run(
     workload: &str,
     count: usize,
     results: &mut Results,
-) -> Result<(), String> {
+) -> Result<(), Trouble> {
     for library in stage.libraries_for(workload) {
         if count > FOR_ALL && !library.light && stage.settings.libraries.is_empty() {
             continue;
