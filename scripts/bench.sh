@@ -19,6 +19,7 @@ if [ ! -e "$venv/installed" ] || [ "$requirements" -nt "$venv/installed" ]; then
     touch "$venv/installed"
 fi
 
+rm -f "$out/$name.json"
 status=0
 "$TARGET/release/bench" --manifest "$out/libraries.json" --libraries "$libraries" --out "$out/$name.json" "$@" || status=$?
 if [ -e "$out/$name.json" ]; then

@@ -56,7 +56,10 @@ def run(*command: str | Path, cwd: Path | None = None) -> None:
 
 
 def output(*command: str | Path) -> str:
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    try:
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise Unavailable(f"{Path(str(command[0])).name}: {error}") from error
     return done.stdout.strip()
 
 
