@@ -38,6 +38,22 @@ check_types() { # FOLDER…
     done
 }
 
+lint_go() {
+    tests/peers/setup.sh go || return 1
+    local unformatted
+    unformatted=$(gofmt -l tests/peers/go) || return 1
+    if [ -n "$unformatted" ]; then
+        echo "gofmt would change $unformatted"
+        return 1
+    fi
+    (cd tests/peers/go && GOTOOLCHAIN=local GOFLAGS=-buildvcs=false go vet ./...)
+}
+
+# kazoo is untyped.
+check_kazoo() {
+    "$VENV/bin/mypy" --config-file= --strict --scripts-are-modules --ignore-missing-imports tests/peers/kazoo
+}
+
 step "cargo fmt" cargo fmt --all --check
 # Not --all-targets: that makes a benchmark of the bindings' libraries, in which nothing is exported, so all is unused.
 step "cargo clippy" cargo clippy --workspace --lib --bins --tests --examples -- -D warnings
@@ -48,11 +64,15 @@ step "C" warn_c
 step "Python" py/lint.sh
 programs=(scripts tests/demo/workers tests/bench/programs tests/threads tests/fuzz tests/torture/workers)
 # They import what is not installed here.
-peers=(testserver/tests/peers)
+peers=(testserver/tests/peers tests/peers/kazoo)
 step "programs, ruff" "$VENV/bin/ruff" check --config py/pyproject.toml --extend-ignore D1,S101 "${programs[@]}" "${peers[@]}"
 step "programs, format" "$VENV/bin/ruff" format --check --config py/pyproject.toml "${programs[@]}" "${peers[@]}"
 step "programs, mypy" check_types "${programs[@]}"
 # Its programs are started by name on purpose: they are what the machine has.
+# Compiled with all warnings as errors, against the libraries that they use.
+step "peers in Java" tests/peers/setup.sh curator
+step "peers in Go" lint_go
+step "peers in Python, mypy" check_kazoo
 step "packaging, ruff" "$VENV/bin/ruff" check --config py/pyproject.toml --extend-ignore D1,S101,S603,S607,S202 tests/packaging
 step "packaging, format" "$VENV/bin/ruff" format --check --config py/pyproject.toml tests/packaging
 step "packaging, mypy" check_types tests/packaging
