@@ -25,7 +25,7 @@ warn_c() {
             -isystem "$(pg_config --includedir)" -fsyntax-only
 }
 
-# Programs with other libraries, which are not of the workspace. `go vet` needs the modules that set-up gets.
+# Programs with other libraries, which are not of the workspace. `go vet` and Java's compiler need what set-up gets: it runs them.
 format_peers() {
     cargo fmt --manifest-path tests/peers/zookeeper-client/Cargo.toml --check || return 1
     if ! command -v gofmt >/dev/null; then
@@ -49,6 +49,11 @@ check_types() { # FOLDER…
     done
 }
 
+# kazoo is untyped.
+check_kazoo() {
+    "$VENV/bin/mypy" --config-file= --strict --scripts-are-modules --ignore-missing-imports tests/peers/kazoo
+}
+
 step "cargo fmt" cargo fmt --all --check
 # Not --all-targets: that makes a benchmark of the bindings' libraries, in which nothing is exported, so all is unused.
 step "cargo clippy" cargo clippy --workspace --lib --bins --tests --examples -- -D warnings
@@ -60,10 +65,11 @@ step "C" warn_c
 step "Python" py/lint.sh
 programs=(scripts tests/demo/workers tests/bench/programs tests/threads tests/fuzz tests/torture/workers)
 # They import what is not installed here.
-peers=(testserver/tests/peers tests/peers/redis tests/peers/kazoo/bench.py)
+peers=(testserver/tests/peers tests/peers/redis tests/peers/kazoo)
 step "programs, ruff" "$VENV/bin/ruff" check --config py/pyproject.toml --extend-ignore D1,S101 "${programs[@]}" "${peers[@]}"
 step "programs, format" "$VENV/bin/ruff" format --check --config py/pyproject.toml "${programs[@]}" "${peers[@]}"
 step "programs, mypy" check_types "${programs[@]}"
+step "peers, mypy" check_kazoo
 # Their programs are started by name on purpose: they are what the machine has.
 benchmark=(tests/bench/*.py)
 step "benchmark, ruff" "$VENV/bin/ruff" check --config py/pyproject.toml --extend-ignore D1,S101,S603,S607 "${benchmark[@]}"

@@ -107,7 +107,7 @@ go_peer() {
             go_from_debian "$folder/debian"
             mode=(-mod=mod "-modfile=$folder/debian/go.mod")
         fi
-        (cd "$peers/go" && go build "${mode[@]}" -o "$folder/bin/" ./cmd/...)
+        (cd "$peers/go" && go vet "${mode[@]}" ./... && go build "${mode[@]}" -o "$folder/bin/" ./cmd/...)
         touch "$folder/built"
     fi
 }

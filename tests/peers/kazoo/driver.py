@@ -20,7 +20,11 @@ Recipe = Callable[[], Any]
 EXTRA = {"mutex": ["-lock-"], "read": ["__WRIT__"], "write": ["__WRIT__", "__READ__"]}
 """What kazoo has to be told of other libraries' names, for each recipe."""
 
-STATES = {KazooState.CONNECTED: "connected", KazooState.SUSPENDED: "suspended", KazooState.LOST: "expired"}
+STATES = {
+    KazooState.CONNECTED: "connected",
+    KazooState.SUSPENDED: "suspended",
+    KazooState.LOST: "expired",
+}
 
 sessions: dict[str, KazooClient] = {}
 identities: dict[str, str] = {}
@@ -50,18 +54,20 @@ def connect(fields: Fields) -> Answer:
 
 
 def changed(session: str, state: str) -> None:
-    """kazoo tells of sessions, not of locks: those that were held are lost with theirs."""
+    """Lose what was held with the session: kazoo tells of sessions, not of locks."""
     tell("!", "state", [("state", STATES[state])])
     if state == KazooState.LOST:
         with tables:
-            theirs = [guard for guard, (its, _) in guards.items() if its == session and guard not in lost]
+            theirs = [
+                guard for guard, (its, _) in guards.items() if its == session and guard not in lost
+            ]
             lost.update(theirs)
         for guard in theirs:
             tell("!", "lost", [("guard", guard)])
 
 
 def open_lock(verb: str, fields: Fields) -> Answer:
-    """kazoo sees the names of Curator, Go and zoolock where it is told of them: unless the scenario says `naming=kazoo`."""
+    """Make a lock, told of the names of others unless the scenario says `naming=kazoo`."""
     session, path = fields["session"], fields["path"]
     client = sessions[session]
     extra = [] if fields.get("naming") == "kazoo" else EXTRA[verb]

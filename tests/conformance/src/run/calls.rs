@@ -25,6 +25,9 @@ struct Sent {
 /// Long: a machine that stalls for some seconds must not cost a lease where a scenario is about something else.
 const SESSION_TIMEOUT_MS: &str = "15000";
 
+/// How long a peer may take for its first answer, in which its program has to start: a JVM's start takes seconds of a processor.
+const START: Duration = Duration::from_secs(90);
+
 impl Run<'_> {
     pub(super) fn call(
         &mut self,
@@ -39,7 +42,9 @@ impl Run<'_> {
                 last.clone()
             });
         }
-        self.call_once(call, outcome, within.unwrap_or(USUAL))
+        let starts = call.verb == "connect" && self.peers.contains(&call.actor);
+        let usual = if starts { START } else { USUAL };
+        self.call_once(call, outcome, within.unwrap_or(usual))
     }
 
     fn call_once(

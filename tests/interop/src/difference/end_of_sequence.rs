@@ -11,18 +11,34 @@ use crate::member::Member;
 /// How long a wait is given to turn out to be one.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// Four processes queue, of which all but the first meet the end; then the first one lets go.
+/// Four processes queue one behind the other, of which all but the first get the last number; then the first one lets go.
 pub fn play(stage: &Stage) -> Result<Vec<Seen>, String> {
-    stage.each(|library| one(stage, library))
+    stage.each(|library| one(stage, library, false))
 }
 
-fn one(stage: &Stage, library: String) -> Result<Seen, String> {
+/// The same, with all at once: servers number creates that arrive together in yet another way.
+pub fn play_together(stage: &Stage) -> Result<Vec<Seen>, String> {
+    stage.each(|library| one(stage, library, true))
+}
+
+fn one(stage: &Stage, library: String, together: bool) -> Result<Seen, String> {
     let path = used_up(&library);
     let mut members = stage.members(&library, 4, &path, 30_000)?;
+    let observer = stage.observer()?;
     let mut calls = Vec::new();
     for member in &mut members {
-        let fields = [("lock", "mutex"), ("guard", "g"), ("thread", "t")];
-        calls.push(member.send("lock", &fields)?);
+        let before = observer.children(&path).map_or(0, |names| names.len());
+        let call = member.send(
+            "lock",
+            &[("lock", "mutex"), ("guard", "g"), ("thread", "t")],
+        )?;
+        eventually(ANSWER, || {
+            let queued = observer
+                .children(&path)
+                .is_ok_and(|names| names.len() > before);
+            together || queued || member.has_answered(&call)
+        });
+        calls.push(call);
     }
     let before = answers(&members, &calls);
     let first = holders(&mut members);

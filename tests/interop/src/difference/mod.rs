@@ -51,6 +51,10 @@ pub const CASES: &[Case] = &[
         play: end_of_sequence::play,
     },
     Case {
+        name: "r14_end_of_sequence_together",
+        play: end_of_sequence::play_together,
+    },
+    Case {
         name: "r01_waiter_behind_outage",
         play: behind_outage::play,
     },
