@@ -19,6 +19,8 @@ if [ ! -e "$venv/installed" ] || [ "$requirements" -nt "$venv/installed" ]; then
     touch "$venv/installed"
 fi
 
+# Thousands of sessions are thousands of sockets.
+ulimit -n "$(ulimit -Hn)"
 rm -f "$out/$name.json"
 status=0
 "$TARGET/release/bench" --manifest "$out/libraries.json" --libraries "$libraries" --out "$out/$name.json" "$@" || status=$?

@@ -38,8 +38,8 @@ use targets::Verdict;
 struct Report<'a> {
     /// Of the form of this file.
     schema: u32,
-    machine: BTreeMap<String, String>,
-    versions: BTreeMap<String, String>,
+    machine: &'a BTreeMap<String, String>,
+    versions: &'a BTreeMap<String, String>,
     fsync: bool,
     rounds: usize,
     cycles: usize,
@@ -47,7 +47,7 @@ struct Report<'a> {
     workloads: &'a [String],
     #[serde(flatten)]
     results: &'a Results,
-    targets: &'a [Verdict],
+    targets: Vec<Verdict>,
 }
 
 fn main() -> ExitCode {
@@ -86,11 +86,27 @@ fn bench() -> Result<bool, String> {
         eprintln!("{workload}");
         workloads::run(&stage, workload, &mut results)
             .map_err(|error| format!("{workload}: {}", error.reason))?;
+        // Each time, so that a run that is ended early is not for nothing.
+        write(&stage, &machine, &versions, begin, &results)?;
     }
-    let verdicts = targets::judge(&results);
     report::print(&results);
-    report::print_targets(&verdicts);
+    report::print_targets(&targets::judge(&results));
+    println!(
+        "\nwritten to {} after {} s",
+        stage.settings.out.display(),
+        begin.elapsed().as_secs()
+    );
+    Ok(!results.has_failed())
+}
 
+fn write(
+    stage: &Stage,
+    machine: &BTreeMap<String, String>,
+    versions: &BTreeMap<String, String>,
+    begin: Instant,
+    results: &Results,
+) -> Result<(), String> {
+    let settings = &stage.settings;
     let report = Report {
         schema: 1,
         machine,
@@ -100,14 +116,12 @@ fn bench() -> Result<bool, String> {
         cycles: settings.cycles,
         seconds: begin.elapsed().as_secs(),
         workloads: &settings.workloads,
-        results: &results,
-        targets: &verdicts,
+        results,
+        targets: targets::judge(results),
     };
     let text = serde_json::to_string_pretty(&report).map_err(|error| error.to_string())?;
     let out = settings.out.display();
-    fs::write(&settings.out, text + "\n").map_err(|error| format!("{out}: {error}"))?;
-    println!("\nwritten to {out} after {} s", report.seconds);
-    Ok(!results.has_failed())
+    fs::write(&settings.out, text + "\n").map_err(|error| format!("{out}: {error}"))
 }
 
 fn versions(stage: &Stage) -> BTreeMap<String, String> {

@@ -116,9 +116,11 @@ impl Step {
                 Way::Direct,
             )
         };
-        let (mut bare, mut team) = (start(&stage.bare)?, start(library)?);
-        bare.run(self.task)?;
+        let mut team = start(library)?;
         team.run(self.task)?;
+        // The last one: it sends no pings while paths are made for the other.
+        let mut bare = start(&stage.bare)?;
+        bare.run(self.task)?;
         team.reset_counts();
         let mut both = [team];
         let (bare_value, mut outcomes) = alternate(ROUNDS, &mut bare, &mut both)?;
