@@ -1,6 +1,6 @@
 # Every task; each works as the first command in a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint gen install uninstall conformance interop secured simulate threads fuzz torture bench docs dist dist-check clean
+.PHONY: help setup demo test lint gen install uninstall conformance interop secured simulate threads fuzz torture bench growth figures docs dist dist-check clean
 
 # Not bash's variable of this name: what follows is handed on as an option.
 SECONDS ?= 10
@@ -8,6 +8,8 @@ SERVER ?= embedded
 HOSTS ?=
 ROUNDS ?= 15
 CYCLES ?= 200
+WORKLOADS ?=
+LIBRARIES ?=
 TIME ?= 60
 TARGET ?=
 SEEDS ?= 2000
@@ -66,8 +68,14 @@ torture: MINUTES ?= 5
 torture: ## All languages on three servers under faults of every kind; MINUTES=5, SEED=n to repeat a run
 	@scripts/torture.sh --minutes '$(MINUTES)' --seed '$(SEED)'
 
-bench: ## Measure against a bare socket on the same server; ROUNDS=15 CYCLES=200; writes target/bench/results.json
-	@scripts/bench.sh --rounds '$(ROUNDS)' --cycles '$(CYCLES)'
+bench: ## Measure locks of all libraries beside a bare socket; WORKLOADS=hand-off,start LIBRARIES=c,kazoo ROUNDS=15 CYCLES=200
+	@scripts/bench.sh results '$(LIBRARIES)' --rounds '$(ROUNDS)' --cycles '$(CYCLES)' --workloads '$(WORKLOADS)'
+
+growth: ## Measure how costs grow with waiters, paths, processes and sessions; WORKLOADS=growth-paths LIBRARIES=rust-async
+	@scripts/bench.sh growth '$(if $(LIBRARIES),$(LIBRARIES),rust-async)' --growth --workloads '$(WORKLOADS)'
+
+figures: ## Put what bench and growth measured into README.md and docs
+	@scripts/figures.sh
 
 dist: ## Build wheel, sdist, npm packages, C tarball, crates, bills of materials and sums into target/dist
 	@scripts/dist.sh
