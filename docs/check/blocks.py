@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 MARK = re.compile(r"<!--\s*(?P<text>.*?)\s*-->\s*$")
+# Around a table that `make figures` writes.
+FIGURES = re.compile(r"<!-- (figures: [a-z0-9-]+|end of figures) -->\s*")
 FENCE = re.compile(r"^```(?P<language>[a-z+]+)?\s*$")
 DIRECTIVE = re.compile(r"^```\{[a-z]+\}\s*$")
 WORDS = {"session", "async session", "continues", "tests"}
@@ -54,6 +56,8 @@ def programs(page: Path, name: str) -> list[Program]:
     marks: list[str] = []
     lines = iter(enumerate(page.read_text(encoding="utf-8").splitlines(), start=1))
     for number, line in lines:
+        if FIGURES.fullmatch(line):
+            continue
         if mark := MARK.fullmatch(line):
             marks.append(mark["text"])
             continue
