@@ -391,6 +391,10 @@ impl<C: Connector> Pilot<Command> for Driver<C> {
         mailbox.take(&mut letters);
         self.engine.commands(now, letters.drain(..));
         self.letters = letters;
+        if self.engine.has_no_handles() {
+            // The last handle is closed: the end of the session frees what would be deleted (R17).
+            return false;
+        }
         let waker = self.waker.clone();
         // The caller's own task has nothing to do with how much is sent here.
         let writing = tokio::task::unconstrained(std::future::poll_fn(|context| {
@@ -401,7 +405,6 @@ impl<C: Connector> Pilot<Command> for Driver<C> {
         written == Poll::Ready(true)
             && !self.engine.has_actions()
             && !self.engine.is_finished()
-            && !self.engine.has_no_handles()
             // The timer is set for what comes before all that was known till now.
             && self.timer_at <= self.engine.next_timeout(now)
     }
