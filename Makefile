@@ -1,6 +1,6 @@
 # Every task; each works as the first command in a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint gen install uninstall conformance secured simulate threads fuzz torture bench docs dist dist-check clean
+.PHONY: help setup demo test lint gen install uninstall conformance interop secured simulate threads fuzz torture bench growth figures docs dist dist-check clean
 
 # Not bash's variable of this name: what follows is handed on as an option.
 SECONDS ?= 10
@@ -8,9 +8,10 @@ SERVER ?= embedded
 HOSTS ?=
 ROUNDS ?= 15
 CYCLES ?= 200
+WORKLOADS ?=
+LIBRARIES ?=
 TIME ?= 60
 TARGET ?=
-MINUTES ?= 5
 SEEDS ?= 2000
 SEED ?=
 PREFIX ?= /usr/local
@@ -47,6 +48,10 @@ uninstall: ## Remove what install put there, for the same PREFIX, DESTDIR and LI
 conformance: ## Run the same scenarios through every language, and mixed
 	@tests/conformance/run.sh
 
+interop: MINUTES ?= 1
+interop: ## Take turns with Curator, kazoo and go-zookeeper on the same paths; MINUTES=1 (of each crowd)
+	@tests/interop/run.sh --minutes '$(MINUTES)'
+
 secured: ## Run every language against servers with TLS, identities and access control lists
 	@tests/secured/run.sh
 
@@ -59,11 +64,18 @@ threads: ## Try every order in which the threads can meet (models run by loom)
 fuzz: ## Feed any bytes to what comes from outside, by libFuzzer; TIME=60 (seconds for each) TARGET=replies
 	@tests/fuzz/run.sh '$(TIME)' '$(TARGET)'
 
+torture: MINUTES ?= 5
 torture: ## All languages on three servers under faults of every kind; MINUTES=5, SEED=n to repeat a run
 	@scripts/torture.sh --minutes '$(MINUTES)' --seed '$(SEED)'
 
-bench: ## Measure against a bare socket on the same server; ROUNDS=15 CYCLES=200; writes target/bench/results.json
-	@scripts/bench.sh --rounds '$(ROUNDS)' --cycles '$(CYCLES)'
+bench: ## Measure locks of all libraries beside a bare socket; WORKLOADS=hand-off,start LIBRARIES=c,kazoo ROUNDS=15 CYCLES=200
+	@scripts/bench.sh results '$(LIBRARIES)' --rounds '$(ROUNDS)' --cycles '$(CYCLES)' --workloads '$(WORKLOADS)'
+
+growth: ## Measure how costs grow with waiters, paths, processes and sessions; WORKLOADS=growth-paths LIBRARIES=rust-async
+	@scripts/bench.sh growth '$(if $(LIBRARIES),$(LIBRARIES),rust-async)' --growth --workloads '$(WORKLOADS)'
+
+figures: ## Put what bench and growth measured into README.md and docs
+	@scripts/figures.sh
 
 dist: ## Build wheel, sdist, npm packages, C tarball, crates, bills of materials and sums into target/dist
 	@scripts/dist.sh

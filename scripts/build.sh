@@ -20,7 +20,7 @@ compile() { # OUTPUT SOURCE [OPTION…]
         -Wl,-rpath,"$TARGET/release"
 }
 compile "$TARGET/release/demo-worker-c" tests/demo/workers/worker.c
-compile "$TARGET/release/bench-c" tests/bench/programs/cycle.c
+compile "$TARGET/release/bench-c" tests/bench/programs/zoolock.c -pthread
 compile "$TARGET/release/torture-worker-c" tests/torture/workers/worker.c -pthread
 
 # Wheel and addon are packed by tools that start from scratch each time, so only when something is newer.

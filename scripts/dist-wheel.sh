@@ -4,6 +4,9 @@
 rm -f "$DIST"/zoolock-*.whl
 (
     rename_paths
-    maturin build --quiet --release --locked --manifest-path py/Cargo.toml --out "$DIST" \
+    # The one that the tests use, if it is there: for another one all would be compiled again, to the same wheel.
+    interpreter=python
+    if [ -x "$PYTHON" ]; then interpreter=$PYTHON; fi
+    maturin build --quiet --release --locked --manifest-path py/Cargo.toml --interpreter "$interpreter" --out "$DIST" \
         --sbom-include "$DIST/zoolock-$VERSION-python.cdx.json"
 )

@@ -116,6 +116,7 @@ conforming() { suite conformance tests/conformance/run.sh; }
 secured() { suite secured tests/secured/run.sh; }
 
 suite scripts python3 scripts/report_test.py
+suite bench python3 tests/bench/tables_test.py
 beside native packaged
 beside conforming secured
 wait "$ahead"

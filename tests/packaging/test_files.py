@@ -42,11 +42,12 @@ WANTED = {
         *(f"zoolock-{VERSION}/{crate}/Cargo.toml" for crate in ("core", "py", "testserver")),
         *(f"zoolock-{VERSION}/{crate}/src/*.rs" for crate in ("core", "py", "testserver")),
         *(f"zoolock-{VERSION}/python/zoolock/{name}" for name in MODULE),
-        # Named by the core's manifest, and not built.
+        # Named by the manifests of the core and the testserver, and not built.
         *(
             f"zoolock-{VERSION}/tests/ensemble/{name}"
             for name in ("Cargo.toml", "README.md", "src/*.rs")
         ),
+        *(f"zoolock-{VERSION}/tests/one-build/{name}" for name in ("Cargo.toml", "src/lib.rs")),
     ),
     "npm_package": (
         *(
@@ -99,7 +100,7 @@ MAY_BE_MISSING = (
 STRAY = re.compile(
     r"(^|/)(tests?|fixtures|__pycache__|node_modules|target|\.git\w*)(/|$)|_tests?\.|\.pyc$|\.map$|~$|\.orig\.|\.DS_Store"
 )
-ALLOWED = re.compile(r"/Cargo\.toml\.orig$|/tests/ensemble/")
+ALLOWED = re.compile(r"/Cargo\.toml\.orig$|/tests/(ensemble|one-build)/")
 
 
 def archive(name: str) -> Path:

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Names and values, for a person and for the results file; `data` is where the servers write. What cannot be found out is left out.
-pub(crate) fn describe(data: &Path, python: &str, node: &str) -> BTreeMap<&'static str, String> {
+pub(crate) fn describe(data: &Path) -> BTreeMap<String, String> {
     let data = data.to_string_lossy();
     let facts = [
         ("processor", field("/proc/cpuinfo", "model name")),
@@ -20,13 +20,10 @@ pub(crate) fn describe(data: &Path, python: &str, node: &str) -> BTreeMap<&'stat
         ("rustc", first_line("rustc", &["--version"])),
         ("cc", first_line("cc", &["--version"])),
         ("java", first_line("java", &["--version"])),
-        ("python", first_line(python, &["--version"])),
-        ("node", first_line(node, &["--version"])),
-        ("zoolock", Some(zoolock::VERSION.to_owned())),
     ];
     facts
         .into_iter()
-        .filter_map(|(name, value)| Some((name, value?)))
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
         .collect()
 }
 

@@ -1,43 +1,59 @@
 //! Measures what a lock costs, as ratios in one run: performance is never asserted in tests.
 //!
-//! Fails if a program does wrong (tokens that do not rise, a wrong count, a contender left), not if it is slow.
+//! Fails if a program does wrong (tokens that do not rise, two holders, a wrong number of writes, a contender left), not
+//! if it is slow.
 
-mod candidate;
+mod alternate;
+mod answers;
+mod library;
 mod machine;
+mod process;
 mod program;
 mod report;
+mod row;
+mod service;
 mod settings;
+mod stage;
 mod statistics;
-mod uncontended;
+mod targets;
+mod team;
+mod timeline;
+mod trouble;
+mod waiting;
 mod wire_cost;
+mod workloads;
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::Instant;
 use std::{env, fs};
 
+use row::Results;
 use serde::Serialize;
 use settings::Settings;
-use uncontended::Results;
-use zoolock_ensemble::{Ensemble, eventually};
-
-const PATH: &str = "/locks/bench";
-/// A closed session's nodes go at once, on one server.
-const SETTLE: Duration = Duration::from_secs(5);
+use stage::Stage;
+use targets::Verdict;
 
 #[derive(Serialize)]
-struct Report {
-    machine: BTreeMap<&'static str, String>,
-    zookeeper: String,
+struct Report<'a> {
+    /// Of the form of this file.
+    schema: u32,
+    machine: BTreeMap<String, String>,
+    versions: BTreeMap<String, String>,
     fsync: bool,
     rounds: usize,
     cycles: usize,
-    uncontended: Results,
+    seconds: u64,
+    workloads: &'a [String],
+    #[serde(flatten)]
+    results: &'a Results,
+    targets: &'a [Verdict],
 }
 
 fn main() -> ExitCode {
     match bench() {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("bench: {error}");
             ExitCode::FAILURE
@@ -45,57 +61,58 @@ fn main() -> ExitCode {
     }
 }
 
-fn bench() -> Result<(), String> {
-    let settings = Settings::parse(env::args().skip(1))?;
-    let candidates = candidate::all(&settings)?;
-    let bare = candidate::bare()?;
-    let fsync = true;
-    let ensemble = Ensemble::builder()
-        .fsync(fsync)
-        .start()
-        .map_err(|error| error.to_string())?;
-    let machine = machine::describe(ensemble.dir(), &settings.python, &settings.node);
-    for (name, value) in &machine {
-        println!("{name:<10} {value}");
+/// Whether all checks of all workloads passed.
+fn bench() -> Result<bool, String> {
+    let begin = Instant::now();
+    let stage = Stage::new(Settings::parse(env::args().skip(1))?)?;
+    let machine = machine::describe(stage.ensemble.dir());
+    let versions = versions(&stage);
+    for (name, value) in machine.iter().chain(&versions) {
+        println!("{name:<18} {value}");
     }
+    let settings = &stage.settings;
     println!(
-        "{:<10} {}, one server, fsync on",
-        "ZooKeeper",
-        ensemble.version()
+        "{:<18} {} rounds of {} cycles; longer blocks {} times; one server, fsync on",
+        "blocks",
+        settings.rounds,
+        settings.cycles,
+        settings.long_rounds()
     );
-    println!(
-        "{:<10} {} rounds of {} cycles of each program\n",
-        "blocks", settings.rounds, settings.cycles
-    );
-    let results = uncontended::measure(&ensemble, &settings, &bare, &candidates, PATH)?;
-    check_nothing_left(&ensemble)?;
+    let mut results = Results {
+        skipped: stage.manifest.skipped.clone(),
+        ..Results::default()
+    };
+    for workload in &settings.workloads {
+        eprintln!("{workload}");
+        workloads::run(&stage, workload, &mut results)
+            .map_err(|error| format!("{workload}: {}", error.reason))?;
+    }
+    let verdicts = targets::judge(&results);
     report::print(&results);
+    report::print_targets(&verdicts);
 
     let report = Report {
+        schema: 1,
         machine,
-        zookeeper: ensemble.version().to_owned(),
-        fsync,
+        versions,
+        fsync: true,
         rounds: settings.rounds,
         cycles: settings.cycles,
-        uncontended: results,
+        seconds: begin.elapsed().as_secs(),
+        workloads: &settings.workloads,
+        results: &results,
+        targets: &verdicts,
     };
     let text = serde_json::to_string_pretty(&report).map_err(|error| error.to_string())?;
     let out = settings.out.display();
     fs::write(&settings.out, text + "\n").map_err(|error| format!("{out}: {error}"))?;
-    println!("\nwritten to {out}");
-    Ok(())
+    println!("\nwritten to {out} after {} s", report.seconds);
+    Ok(!results.has_failed())
 }
 
-fn check_nothing_left(ensemble: &Ensemble) -> Result<(), String> {
-    let observer = ensemble.observer(1).map_err(|error| error.to_string())?;
-    let mut left = Ok(Vec::new());
-    eventually(SETTLE, || {
-        left = observer.children(PATH);
-        left.as_ref().is_ok_and(Vec::is_empty)
-    });
-    match left {
-        Ok(left) if left.is_empty() => Ok(()),
-        Ok(left) => Err(format!("contenders left: {}", left.join(" "))),
-        Err(error) => Err(error.to_string()),
-    }
+fn versions(stage: &Stage) -> BTreeMap<String, String> {
+    let server = ("ZooKeeper".to_owned(), stage.ensemble.version().to_owned());
+    let libraries = stage.libraries.iter();
+    let libraries = libraries.map(|library| (library.name.clone(), library.version.clone()));
+    libraries.chain([server]).collect()
 }

@@ -1,4 +1,4 @@
-//! A benchmark program under way: asked for blocks of cycles, and checked.
+//! A benchmark program under way: it is asked, and it answers.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -6,17 +6,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
-/// A thousand cycles on a slow disk, and then some.
+/// A thousand cycles on a slow disk, or a thousand waiters, and then some.
 const PATIENCE: Duration = Duration::from_secs(120);
-
-/// What a program says of a block of cycles.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Block {
-    pub(crate) nanos: Vec<u64>,
-    pub(crate) tokens: Vec<i64>,
-}
+/// A program that does not close its sessions in this time is killed.
+const ENDING: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
 pub(crate) struct Program {
@@ -27,8 +22,8 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Starts a command and waits until it is connected.
-    pub(crate) fn start(name: &str, command: &[String], args: &[&str]) -> Result<Program, String> {
+    /// Starts a command, which connects meanwhile.
+    pub(crate) fn spawn(name: &str, command: &[String], args: &[&str]) -> Result<Program, String> {
         let (path, first_args) = command.split_first().ok_or("no command")?;
         let mut child = Command::new(path)
             .args(first_args)
@@ -41,33 +36,54 @@ impl Program {
         let stdout = child.stdout.take().ok_or("no standard output")?;
         let (sender, lines) = channel();
         thread::spawn(move || pass_on(stdout, &sender));
-        let mut program = Program {
+        Ok(Program {
             name: name.to_owned(),
             child,
             stdin,
             lines,
-        };
-        match program.line()?.as_str() {
-            "ready" => Ok(program),
-            other => Err(format!("{name} said `{other}` instead of ready")),
+        })
+    }
+
+    /// Starts a command and waits until it is connected.
+    pub(crate) fn start(name: &str, command: &[String], args: &[&str]) -> Result<Program, String> {
+        let mut program = Program::spawn(name, command, args)?;
+        program.wait_ready()?;
+        Ok(program)
+    }
+
+    pub(crate) fn wait_ready(&mut self) -> Result<(), String> {
+        match self.line(PATIENCE)?.as_str() {
+            "ready" => Ok(()),
+            other => Err(format!("{} said `{other}` instead of ready", self.name)),
         }
     }
 
-    /// Runs a block of cycles; its tokens have to rise from above `floor`.
-    pub(crate) fn run(&mut self, cycles: usize, floor: i64) -> Result<Block, String> {
+    pub(crate) fn send(&mut self, command: &str) -> Result<(), String> {
         let stdin = self.stdin.as_mut().ok_or("already finished")?;
-        writeln!(stdin, "{cycles}").map_err(|error| format!("{}: {error}", self.name))?;
-        let line = self.line()?;
-        let block: Block = serde_json::from_str(&line)
-            .map_err(|error| format!("{} said `{line}`: {error}", self.name))?;
-        check(&block, cycles, floor).map_err(|why| format!("{}: {why}", self.name))?;
-        Ok(block)
+        writeln!(stdin, "{command}").map_err(|error| format!("{}: {error}", self.name))
+    }
+
+    pub(crate) fn receive<T: DeserializeOwned>(&mut self) -> Result<T, String> {
+        let line = self.line(PATIENCE)?;
+        serde_json::from_str(&line).map_err(|error| {
+            let start: String = line.chars().take(200).collect();
+            format!("{} said `{start}`: {error}", self.name)
+        })
+    }
+
+    pub(crate) fn ask<T: DeserializeOwned>(&mut self, command: &str) -> Result<T, String> {
+        self.send(command)?;
+        self.receive()
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     /// Lets it close its session and end.
     pub(crate) fn finish(mut self) -> Result<(), String> {
         drop(self.stdin.take());
-        match self.lines.recv_timeout(PATIENCE) {
+        match self.lines.recv_timeout(ENDING) {
             Err(RecvTimeoutError::Disconnected) => {}
             Err(RecvTimeoutError::Timeout) => return Err(format!("{} did not end", self.name)),
             Ok(line) => return Err(format!("{} ended with {line:?}", self.name)),
@@ -82,15 +98,15 @@ impl Program {
         Err(format!("{} ended with {status}", self.name))
     }
 
-    fn line(&mut self) -> Result<String, String> {
-        match self.lines.recv_timeout(PATIENCE) {
+    fn line(&mut self, patience: Duration) -> Result<String, String> {
+        match self.lines.recv_timeout(patience) {
             Ok(Ok(line)) => Ok(line),
             Ok(Err(error)) => Err(format!("{}: {error}", self.name)),
             Err(RecvTimeoutError::Disconnected) => Err(format!("{} ended", self.name)),
             Err(RecvTimeoutError::Timeout) => Err(format!(
                 "{} said nothing for {} s",
                 self.name,
-                PATIENCE.as_secs()
+                patience.as_secs()
             )),
         }
     }
@@ -109,55 +125,5 @@ impl Drop for Program {
         // It may have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-fn check(block: &Block, cycles: usize, floor: i64) -> Result<(), String> {
-    if block.nanos.len() != cycles || block.tokens.len() != cycles {
-        return Err(format!(
-            "{cycles} cycles were asked for; {} times and {} tokens came",
-            block.nanos.len(),
-            block.tokens.len()
-        ));
-    }
-    let mut last = floor;
-    for &token in &block.tokens {
-        if token <= last {
-            return Err(format!("the token {token} came after {last}"));
-        }
-        last = token;
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn block(tokens: &[i64]) -> Block {
-        Block {
-            nanos: vec![1; tokens.len()],
-            tokens: tokens.to_vec(),
-        }
-    }
-
-    #[test]
-    fn rising_tokens_in_the_right_number_pass() {
-        assert_eq!(check(&block(&[5, 6, 9]), 3, 4), Ok(()));
-    }
-
-    #[test]
-    fn a_wrong_count_is_found() {
-        assert!(check(&block(&[5, 6]), 3, 4).is_err());
-        let mut short = block(&[5, 6, 7]);
-        short.nanos.pop();
-        assert!(check(&short, 3, 4).is_err());
-    }
-
-    #[test]
-    fn tokens_that_do_not_rise_are_found() {
-        assert!(check(&block(&[5, 5]), 2, 4).is_err());
-        assert!(check(&block(&[6, 5]), 2, 4).is_err());
-        assert!(check(&block(&[4, 5]), 2, 4).is_err(), "not above the floor");
     }
 }

@@ -20,6 +20,13 @@ pub(crate) fn spread(values: &[f64]) -> Spread {
     }
 }
 
+impl Spread {
+    /// Of what was measured once, or counted.
+    pub(crate) fn exact(value: f64) -> Spread {
+        spread(&[value])
+    }
+}
+
 /// The median of times, in microseconds.
 pub(crate) fn median_micros(nanos: &[u64]) -> f64 {
     let micros: Vec<f64> = nanos.iter().map(|&n| n as f64 / 1e3).collect();

@@ -1,32 +1,43 @@
-//! What a cycle costs the server and the network, counted by a proxy between them.
+//! What a grant costs the server and the network, counted by a proxy between them.
 
-use serde::Serialize;
 use zoolock_ensemble::{Entry, Op, What};
 
-/// Requests, and flights: requests that leave without waiting for an answer in between.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+/// Requests, and flights: requests that leave without waiting for an answer in between (of one client). Bytes of requests and
+/// replies, without those of events.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct WireCost {
     pub(crate) requests: f64,
     pub(crate) flights: f64,
+    pub(crate) events: f64,
+    pub(crate) bytes: f64,
 }
 
-/// The cost of one of `cycles` cycles. Pings and handshakes are the session's, not the lock's.
-pub(crate) fn per_cycle(entries: &[Entry], cycles: usize) -> WireCost {
-    let (mut requests, mut flights, mut answered) = (0, 0, true);
+/// The cost of one of so many grants. Pings and handshakes are the session's, not the lock's.
+pub(crate) fn per_grant(entries: &[Entry], grants: usize) -> WireCost {
+    let mut sum = WireCost::default();
+    let mut answered = true;
     for entry in entries {
         match &entry.what {
-            What::Request { op, .. } if is_counted(*op) => {
-                requests += 1;
-                flights += usize::from(answered);
+            What::Request { op, bytes, .. } if is_counted(*op) => {
+                sum.requests += 1.0;
+                sum.flights += f64::from(u8::from(answered));
+                sum.bytes += *bytes as f64;
                 answered = false;
             }
-            What::Reply { op, .. } if is_counted(*op) => answered = true,
+            What::Reply { op, bytes, .. } if is_counted(*op) => {
+                sum.bytes += *bytes as f64;
+                answered = true;
+            }
+            What::Event { .. } => sum.events += 1.0,
             _ => {}
         }
     }
+    let grants = grants as f64;
     WireCost {
-        requests: requests as f64 / cycles as f64,
-        flights: flights as f64 / cycles as f64,
+        requests: sum.requests / grants,
+        flights: sum.flights / grants,
+        events: sum.events / grants,
+        bytes: sum.bytes / grants,
     }
 }
 
@@ -85,10 +96,12 @@ mod tests {
         let expected = WireCost {
             requests: 3.0,
             flights: 2.0,
+            events: 0.0,
+            bytes: 60.0,
         };
-        assert_eq!(per_cycle(&cycle, 1), expected);
+        assert_eq!(per_grant(&cycle, 1), expected);
         let twice: Vec<Entry> = cycle.iter().chain(&cycle).cloned().collect();
-        assert_eq!(per_cycle(&twice, 2), expected);
+        assert_eq!(per_grant(&twice, 2), expected);
     }
 
     #[test]
@@ -99,6 +112,6 @@ mod tests {
             request(Op::GetChildren2),
             reply(Op::GetChildren2),
         ];
-        assert_eq!(per_cycle(&cycle, 1).flights, 2.0);
+        assert_eq!(per_grant(&cycle, 1).flights, 2.0);
     }
 }

@@ -103,6 +103,11 @@ impl Actor {
         self.shared.lock().answers.contains_key(id)
     }
 
+    /// The answer to a request, if it has come, left in the inbox.
+    pub fn peek(&self, id: &str) -> Option<Message> {
+        self.shared.lock().answers.get(id).cloned()
+    }
+
     /// Waits until the events so far satisfy `wanted`.
     pub fn wait_events(
         &self,

@@ -25,6 +25,38 @@ impl Cast {
         casts
     }
 
+    /// Each of our languages beside each peer, dealt in turns, and in both orders; or as `roles` says of each actor, where
+    /// it is `true` for a peer.
+    pub fn pairs(
+        actors: &[String],
+        ours: &[String],
+        peers: &[String],
+        roles: Option<&[bool]>,
+    ) -> Vec<Cast> {
+        let deal = |our: &String, peer: &String, is_peer: &dyn Fn(usize) -> bool| Cast {
+            parts: actors
+                .iter()
+                .enumerate()
+                .map(|(role, actor)| {
+                    let language = if is_peer(role) { peer } else { our };
+                    (actor.clone(), language.clone())
+                })
+                .collect(),
+        };
+        let mut casts = Vec::new();
+        for peer in peers {
+            for our in ours {
+                if let Some(roles) = roles {
+                    casts.push(deal(our, peer, &|role| roles[role]));
+                } else {
+                    casts.push(deal(our, peer, &|role| role % 2 == 1));
+                    casts.push(deal(our, peer, &|role| role % 2 == 0));
+                }
+            }
+        }
+        casts
+    }
+
     /// The actors with their languages.
     pub fn parts(&self) -> &[(String, String)] {
         &self.parts
@@ -64,6 +96,26 @@ mod tests {
             labels,
             ["c", "node", "rust", "c+node", "node+rust", "rust+c"]
         );
+    }
+
+    #[test]
+    fn ours_and_a_peer_play_each_role_beside_the_other() {
+        let ours = names(&["c", "rust"]);
+        let peers = names(&["kazoo"]);
+        let casts = Cast::pairs(&names(&["a", "b", "c"]), &ours, &peers, None);
+        let labels: Vec<_> = casts.iter().map(Cast::label).collect();
+        assert_eq!(
+            labels,
+            [
+                "c+kazoo+c",
+                "kazoo+c+kazoo",
+                "rust+kazoo+rust",
+                "kazoo+rust+kazoo"
+            ]
+        );
+        let fixed = Cast::pairs(&names(&["a", "b"]), &ours, &peers, Some(&[true, false]));
+        let labels: Vec<_> = fixed.iter().map(Cast::label).collect();
+        assert_eq!(labels, ["kazoo+c", "kazoo+rust"]);
     }
 
     #[test]

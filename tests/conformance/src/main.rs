@@ -40,6 +40,9 @@ fn start() -> Result<bool, String> {
     for driver in &options.drivers {
         languages.add(driver)?;
     }
+    for peer in &options.peers {
+        languages.add_peer(peer)?;
+    }
     let jobs = plan::jobs(plan::read(&options.folder)?, &languages, &options);
     if options.list {
         for job in jobs {
@@ -47,7 +50,8 @@ fn start() -> Result<bool, String> {
         }
         return Ok(true);
     }
-    let report = Report::open(options.verbose).map_err(|error| error.to_string())?;
+    let report =
+        Report::open(&options.suite, options.verbose).map_err(|error| error.to_string())?;
     let outcomes: Vec<_> = thread::scope(|scope| {
         let (report, languages) = (&report, &languages);
         let groups = plan::groups(jobs).into_iter();

@@ -7,6 +7,12 @@ use std::path::PathBuf;
 pub struct Options {
     /// Further drivers, as `language=command`.
     pub drivers: Vec<String>,
+    /// Other libraries' drivers, as `library=command`: then every scenario is played by ours and one of them.
+    pub peers: Vec<String>,
+    /// Not these languages.
+    pub without: Vec<String>,
+    /// What the runs are reported as.
+    pub suite: String,
     /// Only these languages, or `mixed`; empty for all.
     pub languages: Vec<String>,
     /// Only scenarios whose name contains one of these; empty for all.
@@ -21,14 +27,16 @@ pub struct Options {
 
 /// How it is called.
 pub const USAGE: &str = "\
-usage: conformance [--driver LANGUAGE=COMMAND]… [--language LANGUAGE|mixed]… [--scenario PART-OF-NAME]…
-                   [--folder FOLDER] [--list] [--verbose]";
+usage: conformance [--driver LANGUAGE=COMMAND]… [--peer LIBRARY=COMMAND]… [--language LANGUAGE|LIBRARY|mixed]…
+                   [--without LANGUAGE]… [--scenario PART-OF-NAME]…
+                   [--folder FOLDER] [--suite NAME] [--list] [--verbose]";
 
 impl Options {
     /// Reads the command line.
     pub fn parse(arguments: impl Iterator<Item = String>) -> Result<Options, String> {
         let mut options = Options {
             folder: PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios")),
+            suite: "conformance".into(),
             ..Options::default()
         };
         let mut arguments = arguments;
@@ -39,6 +47,9 @@ impl Options {
             };
             match argument.as_str() {
                 "--driver" => options.drivers.push(value()?),
+                "--peer" => options.peers.push(value()?),
+                "--without" => options.without.push(value()?),
+                "--suite" => options.suite = value()?,
                 "--language" => options.languages.push(value()?),
                 "--scenario" => options.scenarios.push(value()?),
                 "--folder" => options.folder = value()?.into(),

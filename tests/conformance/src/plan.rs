@@ -66,16 +66,29 @@ pub fn jobs(scenarios: Vec<Scenario>, languages: &Languages, options: &Options) 
         if let Some(only) = &scenario.only {
             names.retain(|name| only.contains(name));
         }
-        names.retain(|name| !scenario.not.contains(name));
+        names.retain(|name| !scenario.not.contains(name) && !options.without.contains(name));
         let wanted = |cast: &Cast| {
             let label = if cast.is_mixed() {
                 "mixed".into()
             } else {
                 cast.label()
             };
-            options.languages.is_empty() || options.languages.contains(&label)
+            let plays = |language: &String| cast.parts().iter().any(|part| part.1 == *language);
+            options.languages.is_empty()
+                || options.languages.contains(&label)
+                || !options.peers.is_empty() && options.languages.iter().all(plays)
         };
-        for cast in Cast::all(&scenario.actors, &names) {
+        let casts = if languages.peers().is_empty() {
+            Cast::all(&scenario.actors, &names)
+        } else {
+            let mut peers = languages.peers().to_vec();
+            if let Some(those) = &scenario.peers {
+                peers.retain(|peer| those.contains(peer));
+            }
+            let roles = scenario.roles.as_deref();
+            Cast::pairs(&scenario.actors, &names, &peers, roles)
+        };
+        for cast in casts {
             if wanted(&cast) {
                 let scenario = scenario.clone();
                 jobs.push(Job { scenario, cast });

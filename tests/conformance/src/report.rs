@@ -10,6 +10,7 @@ use crate::run::Failure;
 /// Counts and prints.
 pub struct Report {
     verbose: bool,
+    suite: String,
     inner: Mutex<Inner>,
 }
 
@@ -21,13 +22,14 @@ struct Inner {
 
 impl Report {
     /// Opens the report.
-    pub fn open(verbose: bool) -> io::Result<Report> {
+    pub fn open(suite: &str, verbose: bool) -> io::Result<Report> {
         let file = match std::env::var_os("ZOOLOCK_TEST_REPORT") {
             Some(path) => Some(OpenOptions::new().create(true).append(true).open(path)?),
             None => None,
         };
         Ok(Report {
             verbose,
+            suite: suite.to_owned(),
             inner: Mutex::new(Inner {
                 file,
                 passed: 0,
@@ -63,7 +65,10 @@ impl Report {
         out.flush()?;
         match &mut inner.file {
             // One write, so that suites which run at the same time do not mix their lines.
-            Some(file) => file.write_all(format!("{verdict} conformance {name}\n").as_bytes()),
+            Some(file) => {
+                let line = format!("{verdict} {} {name}\n", self.suite);
+                file.write_all(line.as_bytes())
+            }
             None => Ok(()),
         }
     }

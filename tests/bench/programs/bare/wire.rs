@@ -1,14 +1,20 @@
-//! Just enough of ZooKeeper's protocol to take and give back a lock that nobody else wants.
+//! Just enough of ZooKeeper's protocol to take a lock, to wait for it, and to give it back.
 
 use std::io::{self, BufReader, Read, Write};
 use std::net::TcpStream;
 
+use crate::jute::{put_bytes, put_int, put_long, put_string, take_int, take_long, take_string};
+
 const DELETE: i32 = 2;
 const CREATE: i32 = 1;
+const GET_DATA: i32 = 4;
 const GET_CHILDREN2: i32 = 12;
 const CREATE2: i32 = 15;
 const CLOSE: i32 = -11;
 const NODE_EXISTS: i32 = -110;
+const NO_NODE: i32 = -101;
+/// What an event has in the place of a request's number.
+const EVENT: i32 = -1;
 const EPHEMERAL_SEQUENTIAL: i32 = 3;
 const ALL_PERMISSIONS: i32 = 31;
 /// Long, so that no pings are needed between two blocks of cycles.
@@ -66,46 +72,80 @@ impl Bare {
         Ok(())
     }
 
-    /// Creates a contender and lists all, in one flight; the lock is ours if there is no other.
-    pub(crate) fn acquire(&mut self, parent: &str, prefix: &str, data: &[u8]) -> io::Result<Node> {
+    /// Puts a contender's creation and a listing into the next flight.
+    pub(crate) fn put_acquire(&mut self, parent: &str, prefix: &str, data: &[u8]) {
         self.put_create(CREATE2, prefix, data, EPHEMERAL_SEQUENTIAL);
+        self.put_list(parent);
+    }
+
+    pub(crate) fn put_list(&mut self, parent: &str) {
         let mut list = self.request(GET_CHILDREN2);
         put_string(&mut list, parent);
         list.push(0); // no watch
         self.put_frame(&list);
-        self.send()?;
+    }
 
-        let created = self.receive()?;
-        let (error, mut body) = self.header(&created)?;
-        if error != 0 {
-            return Err(io::Error::other(format!("create2: error {error}")));
-        }
-        let path = take_string(&mut body)?;
-        let czxid = take_long(&mut body)?;
+    pub(crate) fn put_delete(&mut self, path: &str) {
+        let mut delete = self.request(DELETE);
+        put_string(&mut delete, path);
+        put_int(&mut delete, -1); // any version
+        self.put_frame(&delete);
+    }
 
-        let listed = self.receive()?;
-        let (error, mut body) = self.header(&listed)?;
-        if error != 0 {
-            return Err(io::Error::other(format!("getChildren2: error {error}")));
-        }
+    /// The answer to a creation.
+    pub(crate) fn created(&mut self) -> io::Result<Node> {
+        let reply = self.receive()?;
+        let mut body = self.succeeded(&reply, "create2")?;
+        Ok(Node {
+            path: take_string(&mut body)?,
+            czxid: take_long(&mut body)?,
+        })
+    }
+
+    /// The answer to a listing.
+    pub(crate) fn listed(&mut self) -> io::Result<Vec<String>> {
+        let reply = self.receive()?;
+        let mut body = self.succeeded(&reply, "getChildren2")?;
         let count = take_int(&mut body)?;
-        let first = take_string(&mut body)?;
-        if count != 1 || !path.ends_with(&first) {
-            return Err(io::Error::other(format!("{count} contenders at {parent}")));
-        }
-        Ok(Node { path, czxid })
+        (0..count).map(|_| take_string(&mut body)).collect()
+    }
+
+    /// The answer to a delete.
+    pub(crate) fn deleted(&mut self) -> io::Result<()> {
+        let reply = self.receive()?;
+        self.succeeded(&reply, "delete").map(drop)
     }
 
     pub(crate) fn release(&mut self, node: &Node) -> io::Result<()> {
-        let mut delete = self.request(DELETE);
-        put_string(&mut delete, &node.path);
-        put_int(&mut delete, -1); // any version
-        self.put_frame(&delete);
+        self.put_delete(&node.path);
+        self.send()?;
+        self.deleted()
+    }
+
+    /// Lists again.
+    pub(crate) fn list(&mut self, parent: &str) -> io::Result<Vec<String>> {
+        self.put_list(parent);
+        self.send()?;
+        self.listed()
+    }
+
+    /// Waits until a node is gone; whether it was there to be watched.
+    pub(crate) fn wait_gone(&mut self, path: &str) -> io::Result<bool> {
+        let mut watch = self.request(GET_DATA);
+        put_string(&mut watch, path);
+        watch.push(1); // a watch
+        self.put_frame(&watch);
         self.send()?;
         let reply = self.receive()?;
         match self.header(&reply)? {
-            (0, _) => Ok(()),
-            (error, _) => Err(io::Error::other(format!("delete: error {error}"))),
+            (NO_NODE, _) => return Ok(false),
+            (0, _) => {}
+            (error, _) => return Err(io::Error::other(format!("getData: error {error}"))),
+        }
+        let event = self.receive()?;
+        match take_int(&mut event.as_slice())? {
+            EVENT => Ok(true),
+            xid => Err(io::Error::other(format!("{xid} instead of an event"))),
         }
     }
 
@@ -140,10 +180,15 @@ impl Bare {
         put_bytes(&mut self.out, frame);
     }
 
-    fn send(&mut self) -> io::Result<()> {
+    pub(crate) fn send(&mut self) -> io::Result<()> {
         self.stream.get_mut().write_all(&self.out)?;
         self.out.clear();
         Ok(())
+    }
+
+    /// Whether more has come than was read.
+    pub(crate) fn has_more(&self) -> bool {
+        !self.stream.buffer().is_empty()
     }
 
     fn receive(&mut self) -> io::Result<Vec<u8>> {
@@ -153,6 +198,13 @@ impl Bare {
         let mut frame = vec![0; length];
         self.stream.read_exact(&mut frame)?;
         Ok(frame)
+    }
+
+    fn succeeded<'a>(&self, reply: &'a [u8], what: &str) -> io::Result<&'a [u8]> {
+        match self.header(reply)? {
+            (0, body) => Ok(body),
+            (error, _) => Err(io::Error::other(format!("{what}: error {error}"))),
+        }
     }
 
     /// A reply's error code and body. Whatever else is in flight was sent after what this answers.
@@ -165,42 +217,4 @@ impl Bare {
         let error = take_int(&mut reply)?;
         Ok((error, reply))
     }
-}
-
-fn put_int(out: &mut Vec<u8>, value: i32) {
-    out.extend(value.to_be_bytes());
-}
-
-fn put_long(out: &mut Vec<u8>, value: i64) {
-    out.extend(value.to_be_bytes());
-}
-
-fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
-    out.extend((bytes.len() as u32).to_be_bytes());
-    out.extend(bytes);
-}
-
-fn put_string(out: &mut Vec<u8>, text: &str) {
-    put_bytes(out, text.as_bytes());
-}
-
-fn take<const N: usize>(from: &mut &[u8]) -> io::Result<[u8; N]> {
-    let mut bytes = [0; N];
-    from.read_exact(&mut bytes)?;
-    Ok(bytes)
-}
-
-fn take_int(from: &mut &[u8]) -> io::Result<i32> {
-    take(from).map(i32::from_be_bytes)
-}
-
-fn take_long(from: &mut &[u8]) -> io::Result<i64> {
-    take(from).map(i64::from_be_bytes)
-}
-
-fn take_string(from: &mut &[u8]) -> io::Result<String> {
-    let length = usize::try_from(take_int(from)?).map_err(io::Error::other)?;
-    let mut bytes = vec![0; length];
-    from.read_exact(&mut bytes)?;
-    String::from_utf8(bytes).map_err(io::Error::other)
 }

@@ -2,8 +2,11 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::future::{Future, poll_fn};
 use std::io::BufRead;
+use std::pin::pin;
 use std::rc::Rc;
+use std::task::Poll;
 
 use tokio::sync::{Notify, mpsc};
 use tokio::task::{LocalSet, spawn_local};
@@ -187,9 +190,15 @@ impl Driver {
             return self.granted(request, Some(guard));
         };
         let cancelled = self.cancel(cancel);
-        tokio::select! {
-            granted = pending => self.granted(request, Some(granted?)),
-            () = cancelled.notified() => Ok(withdrawn(request)),
+        let mut pending = pin!(pending);
+        let mut cancelled = pin!(cancelled.notified());
+        let granted = poll_fn(|context| match pending.as_mut().poll(context) {
+            Poll::Ready(granted) => Poll::Ready(Some(granted)),
+            Poll::Pending => cancelled.as_mut().poll(context).map(|()| None),
+        });
+        match granted.await {
+            Some(granted) => self.granted(request, Some(granted?)),
+            None => Ok(withdrawn(request)),
         }
     }
 

@@ -116,6 +116,11 @@ impl Beliefs {
         Ok(())
     }
 
+    pub(super) fn token(&self, actor: &str, guard: &str) -> Option<i64> {
+        let name = (actor.to_owned(), guard.to_owned());
+        self.tokens.get(&name).copied()
+    }
+
     pub(super) fn end(&mut self, guard: &Name) {
         self.held.remove(guard);
     }

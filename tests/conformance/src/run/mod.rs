@@ -42,6 +42,8 @@ struct Run<'a> {
     watcher: Watcher<'a>,
     trace: Trace,
     actors: BTreeMap<String, Actor>,
+    /// Those that another library plays.
+    peers: BTreeSet<String>,
     variables: BTreeMap<String, String>,
     started: BTreeMap<String, Started>,
     beliefs: Beliefs,
@@ -74,6 +76,7 @@ pub fn run(
         watcher: Watcher::new(ensemble, trace.clone(), root),
         trace: trace.clone(),
         actors: BTreeMap::new(),
+        peers: BTreeSet::new(),
         variables: variables
             .map(|(name, value)| (name.to_owned(), value))
             .into(),
@@ -108,6 +111,9 @@ impl Run<'_> {
     fn start_actors(&mut self, cast: &Cast, languages: &Languages) -> Result<(), String> {
         for (name, language) in cast.parts() {
             self.trace.add(format!("{name} is written in {language}"));
+            if languages.is_peer(language) {
+                self.peers.insert(name.clone());
+            }
             let actor = Actor::start(name, languages.command(language)?, &self.trace)?;
             self.actors.insert(name.clone(), actor);
         }

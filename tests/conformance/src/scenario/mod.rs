@@ -19,6 +19,10 @@ pub struct Scenario {
     pub only: Option<Vec<String>>,
     /// The languages in which it cannot be said.
     pub not: Vec<String>,
+    /// The other libraries in which it can be said, if not in all.
+    pub peers: Option<Vec<String>>,
+    /// For each actor, whether another library plays it; if not, both sides play every role.
+    pub roles: Option<Vec<bool>>,
     /// What happens.
     pub steps: Vec<Step>,
 }
@@ -118,6 +122,8 @@ pub enum Outcome {
     None,
     /// An error of a kind, whose message names something.
     Error { kind: String, names: Option<String> },
+    /// Success or an error: libraries differ in it.
+    Ended,
     /// A state, or who queues.
     Values(Vec<String>),
 }

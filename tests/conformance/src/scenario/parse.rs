@@ -33,6 +33,8 @@ pub(super) fn scenario(stem: &str, text: &str) -> Parsed<Scenario> {
         actors: Vec::new(),
         only: None,
         not: Vec::new(),
+        peers: None,
+        roles: None,
         steps: Vec::new(),
     };
     for (index, line) in text.lines().enumerate() {
@@ -50,6 +52,8 @@ pub(super) fn scenario(stem: &str, text: &str) -> Parsed<Scenario> {
             "actors:" => scenario.actors = list(),
             "only:" => scenario.only = Some(list()),
             "not:" => scenario.not = list(),
+            "peers:" => scenario.peers = Some(list()),
+            "roles:" => scenario.roles = Some(roles(&words[1..]).map_err(at)?),
             _ => {
                 let (action, within) = step(&words, &scenario.actors).map_err(at)?;
                 scenario.steps.push(Step {
@@ -73,8 +77,24 @@ pub(super) fn scenario(stem: &str, text: &str) -> Parsed<Scenario> {
             "{stem}.scenario: `about:`, `actors:` or the steps are missing"
         ));
     }
+    if let Some(roles) = &scenario.roles
+        && roles.len() != scenario.actors.len()
+    {
+        return Err(format!(
+            "{stem}.scenario: `roles:` wants one for each actor"
+        ));
+    }
     scenario.name = format!("{}_{stem}", rules[0].to_lowercase());
     Ok(scenario)
+}
+
+fn roles(words: &[&str]) -> Parsed<Vec<bool>> {
+    let role = |word: &&str| match *word {
+        "ours" => Ok(false),
+        "peer" => Ok(true),
+        other => Err(format!("`{other}` is no role")),
+    };
+    words.iter().map(role).collect()
 }
 
 fn step(words: &[&str], actors: &[String]) -> Parsed<(Action, Option<Duration>)> {
@@ -183,6 +203,7 @@ fn outcome(words: &[&str]) -> Parsed<Outcome> {
             same: Some((*guard).to_owned()),
         },
         ["none"] => Outcome::None,
+        ["ended"] => Outcome::Ended,
         ["error", kind] => Outcome::Error {
             kind: (*kind).to_owned(),
             names: None,
