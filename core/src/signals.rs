@@ -61,3 +61,34 @@ fn all() -> libc::sigset_t {
         all
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    static HANDLED: AtomicBool = AtomicBool::new(false);
+
+    extern "C" fn handle(_: libc::c_int) {
+        HANDLED.store(true, Ordering::SeqCst);
+    }
+
+    #[test]
+    fn a_handler_runs_after_the_section() {
+        // SAFETY: the handler only sets a flag; nobody else here uses this signal.
+        unsafe {
+            let handler = handle as extern "C" fn(libc::c_int);
+            libc::signal(libc::SIGWINCH, handler as libc::sighandler_t);
+        }
+        without_signals(|| {
+            without_signals(|| {
+                // SAFETY: sent to the calling thread, which exists.
+                let sent = unsafe { libc::pthread_kill(libc::pthread_self(), libc::SIGWINCH) };
+                assert_eq!(sent, 0);
+            });
+            assert!(!HANDLED.load(Ordering::SeqCst));
+        });
+        assert!(HANDLED.load(Ordering::SeqCst));
+    }
+}
