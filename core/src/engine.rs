@@ -147,6 +147,15 @@ impl Engine {
 
     // ---- outputs ----
 
+    /// How many requests are unanswered; `None` while none can be sent.
+    pub(crate) fn in_flight(&self) -> Option<usize> {
+        self.machine.in_flight()
+    }
+
+    pub(crate) fn has_actions(&self) -> bool {
+        self.machine.has_actions()
+    }
+
     pub(crate) fn poll_action(&mut self) -> Option<Action> {
         self.machine.poll_action()
     }

@@ -144,6 +144,7 @@ mod reentrant;
 mod runtime;
 mod rwlock;
 mod session;
+mod signals;
 #[cfg(test)]
 mod simulation;
 mod state;

@@ -7,14 +7,15 @@ use crate::command::Command;
 use crate::error::{Error, ErrorKind};
 use crate::runtime::Callbacks;
 use crate::state::StateCell;
-use crate::sync::Mailbox;
 use crate::sync::primitive::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use crate::sync::{Mailbox, Seat};
 
 /// See the module.
 pub(crate) struct Link {
     /// The process that made it; no other may touch what is inside (R18).
     process: u64,
     mailbox: Mailbox<Command>,
+    pub(crate) seat: Seat<Command>,
     pub(crate) states: StateCell,
     pub(crate) callbacks: Callbacks,
     connected: AtomicBool,
@@ -27,6 +28,7 @@ impl Link {
         Arc::new(Link {
             process: crate::process::id(),
             mailbox: Mailbox::new(),
+            seat: Seat::new(),
             states: StateCell::new(),
             callbacks,
             connected: AtomicBool::new(false),
@@ -40,10 +42,20 @@ impl Link {
         self.process == crate::process::id()
     }
 
-    /// Sends a command; one for a session that has ended is answered here.
+    /// Sends a command, on this thread if the seat is free; one for a session that has ended is
+    /// answered here.
     pub(crate) fn send(&self, command: Command) {
-        if let Err(command) = self.mailbox.push(command) {
-            refuse(command);
+        match self.mailbox.leave(command) {
+            Ok(()) => self.seat.serve(&self.mailbox),
+            Err(command) => refuse(command),
+        }
+    }
+
+    /// Leaves a command to the network thread: for callers that have a lock.
+    pub(crate) fn post(&self, command: Command) {
+        match self.mailbox.leave(command) {
+            Ok(()) => self.mailbox.wake(),
+            Err(command) => refuse(command),
         }
     }
 

@@ -61,11 +61,11 @@ impl Registry {
             && let Some(link) = sessions.shared.get(config)
         {
             // The entry is removed, under this lock, before the session stops reading.
-            link.send(Command::Open { handle });
+            link.post(Command::Open { handle });
             return (Arc::clone(link), false);
         }
         let link = Link::new(callbacks.clone());
-        link.send(Command::Open { handle });
+        link.post(Command::Open { handle });
         sessions.all.retain(|known| known.strong_count() > 0);
         sessions.all.push(Arc::downgrade(&link));
         if !config.options.exclusive {

@@ -112,19 +112,10 @@ pub(crate) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> std::io
     std::thread::Builder::new()
         .name(name.to_owned())
         .spawn(move || {
-            block_signals();
+            crate::signals::block();
             body();
         })
         .map(|_detached| ())
-}
-
-fn block_signals() {
-    // SAFETY: the sets are plain data, initialised by `sigfillset` before use.
-    unsafe {
-        let mut all: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&raw mut all);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, std::ptr::null_mut());
-    }
 }
 
 fn close_sessions_at_exit() {

@@ -129,13 +129,20 @@ impl StateCell {
 
     /// Tells the listeners of one handle that it is closed, and forgets them.
     pub(crate) fn close(&self, handle: HandleId, post: impl Fn(Box<dyn FnOnce() + Send>)) {
-        let mut wakers = Vec::new();
-        self.0.lock().listeners.retain(|(owner, listener)| {
-            if *owner == handle {
-                wakers.extend(listener.tell(SessionState::Closed, &post));
-            }
-            *owner != handle
-        });
+        let mut inner = self.0.lock();
+        let (told, kept) = std::mem::take(&mut inner.listeners)
+            .into_iter()
+            .partition::<Vec<_>, _>(|(owner, _)| *owner == handle);
+        inner.listeners = kept;
+        let wakers: Vec<Waker> = told
+            .iter()
+            .filter_map(|(_, listener)| listener.tell(SessionState::Closed, &post))
+            .collect();
+        drop(inner);
+        if !told.is_empty() {
+            // What a callback owns is dropped where it ran: that is the application's code too.
+            post(Box::new(move || drop(told)));
+        }
         wake(wakers);
     }
 
@@ -191,7 +198,7 @@ impl Listener {
 /// Outside the locks: a waker may run anything.
 fn wake(wakers: Vec<Waker>) {
     for waker in wakers {
-        waker.wake();
+        crate::sync::wakers::wake(waker);
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use loom::thread::{self, JoinHandle};
 
 use super::guards::{granted, target};
-use super::{models, most_orders};
+use super::{many_orders, models, most_orders};
 use crate::cancel::Cancel;
 use crate::clock::Time;
 use crate::command::{AttemptId, Command, Deadline, GrantTo, HandleId, LockRequest};
@@ -144,7 +144,7 @@ fn a_grant_ends_a_wait_in_slices() {
 }
 
 fn r05_a_cancel_ends_a_wait_that_nothing_else_ends() {
-    most_orders(|| {
+    many_orders(|| {
         let link = link();
         let network = serving(&link, false);
         let cancel = Cancel::new();
@@ -160,7 +160,7 @@ fn r05_a_cancel_ends_a_wait_that_nothing_else_ends() {
 }
 
 fn r05_a_cancel_beside_a_grant_leaves_no_orphan() {
-    most_orders(|| {
+    many_orders(|| {
         let link = link();
         let network = serving(&link, true);
         let cancel = Cancel::new();

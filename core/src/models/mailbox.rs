@@ -34,12 +34,19 @@ fn read(mailbox: &Mailbox<u8>, letters: usize) -> Vec<u8> {
     read
 }
 
+/// As a caller that leaves its letter to the network thread.
+fn push(mailbox: &Mailbox<u8>, letter: u8) -> Result<(), u8> {
+    mailbox.leave(letter)?;
+    mailbox.wake();
+    Ok(())
+}
+
 fn no_letter_is_slept_through() {
     every_order(|| {
         let mailbox = Arc::new(Mailbox::new());
         let sender = {
             let mailbox = Arc::clone(&mailbox);
-            thread::spawn(move || mailbox.push(1))
+            thread::spawn(move || push(&mailbox, 1))
         };
         assert_eq!(read(&mailbox, 1), [1]);
         assert_eq!(sender.join().unwrap(), Ok(()));
@@ -51,7 +58,7 @@ fn no_letter_of_several_senders_is_slept_through() {
         let mailbox = Arc::new(Mailbox::new());
         let senders = [1, 2].map(|letter| {
             let mailbox = Arc::clone(&mailbox);
-            thread::spawn(move || mailbox.push(letter))
+            thread::spawn(move || push(&mailbox, letter))
         });
         let mut got = read(&mailbox, 2);
         got.sort_unstable();
@@ -67,7 +74,7 @@ fn a_senders_letters_stay_in_order() {
         let mailbox = Arc::new(Mailbox::new());
         let sender = {
             let mailbox = Arc::clone(&mailbox);
-            thread::spawn(move || [mailbox.push(1), mailbox.push(2)])
+            thread::spawn(move || [push(&mailbox, 1), push(&mailbox, 2)])
         };
         assert_eq!(read(&mailbox, 2), [1, 2]);
         assert_eq!(sender.join().unwrap(), [Ok(()), Ok(())]);
@@ -79,7 +86,7 @@ fn a_letter_for_a_mailbox_that_closes_has_one_owner() {
         let mailbox = Arc::new(Mailbox::new());
         let senders = [1, 2].map(|letter| {
             let mailbox = Arc::clone(&mailbox);
-            thread::spawn(move || mailbox.push(letter).err())
+            thread::spawn(move || push(&mailbox, letter).err())
         });
         let mut letters = mailbox.close();
         letters.extend(senders.into_iter().filter_map(|it| it.join().unwrap()));

@@ -11,6 +11,7 @@ mod latch;
 mod lease;
 mod mailbox;
 mod process;
+mod seat;
 mod sessions;
 mod states;
 
@@ -18,7 +19,7 @@ type Model = (&'static str, fn());
 
 /// Every model, with its name.
 pub fn all() -> impl Iterator<Item = (String, fn())> {
-    let modules: [(&str, &[Model]); 9] = [
+    let modules: [(&str, &[Model]); 10] = [
         ("calls", calls::MODELS),
         ("completion", completion::MODELS),
         ("guards", guards::MODELS),
@@ -26,6 +27,7 @@ pub fn all() -> impl Iterator<Item = (String, fn())> {
         ("lease", lease::MODELS),
         ("mailbox", mailbox::MODELS),
         ("process", process::MODELS),
+        ("seat", seat::MODELS),
         ("sessions", sessions::MODELS),
         ("states", states::MODELS),
     ];
@@ -48,13 +50,24 @@ use models;
 /// many orders to try all. Most mistakes need one or two interruptions.
 const INTERRUPTIONS: usize = 3;
 
+/// The same, in the models with the longest threads.
+const FEW_INTERRUPTIONS: usize = 2;
+
 fn every_order(model: impl Fn() + Send + Sync + 'static) {
     loom::model(model);
 }
 
 fn most_orders(model: impl Fn() + Send + Sync + 'static) {
+    interrupted(INTERRUPTIONS, model);
+}
+
+fn many_orders(model: impl Fn() + Send + Sync + 'static) {
+    interrupted(FEW_INTERRUPTIONS, model);
+}
+
+fn interrupted(times: usize, model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(INTERRUPTIONS);
+    builder.preemption_bound = Some(times);
     builder.check(model);
 }
 

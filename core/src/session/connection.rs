@@ -200,6 +200,11 @@ impl<T> Connection<T> {
             .unwrap_or(Time::NEVER)
     }
 
+    /// How many requests are unanswered.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.in_flight.len()
+    }
+
     /// Whether a lease request or a ping waits for a free place already.
     pub(crate) fn has_urgent(&self) -> bool {
         !self.urgent.is_empty()

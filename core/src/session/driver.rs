@@ -1,10 +1,11 @@
-//! The one driver: owns sockets, clock and timer of a session, and nothing else.
+//! The one driver: owns sockets, clock and timer of a session, and nothing else. It is driven from
+//! the session's seat: by the network thread, and by callers that send.
 
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::task::{AbortHandle, JoinSet};
@@ -22,8 +23,12 @@ use crate::config::SessionConfig;
 use crate::engine::Engine;
 use crate::link::Link;
 use crate::runtime;
+use crate::sync::{Mailbox, Pass, Pilot};
 
 const READ_BUFFER: usize = 64 << 10;
+/// How many requests may be unanswered when a caller sends its own. Where there are more, the
+/// network thread is busy with their answers anyhow, and sends those of many callers in one write.
+const MOST_BEFORE_A_CALLERS: usize = 4;
 
 /// Serves a session until its last handle is closed.
 pub(crate) async fn run(config: SessionConfig, link: Arc<Link>) {
@@ -42,8 +47,9 @@ pub(crate) async fn run(config: SessionConfig, link: Arc<Link>) {
 }
 
 async fn serve<C: Connector>(connector: C, config: SessionConfig, link: Arc<Link>) {
-    let mut driver = Driver::new(connector, config, link);
-    std::future::poll_fn(|context| driver.poll(context)).await;
+    let driver = Driver::new(connector, config, Arc::clone(&link));
+    link.seat.occupy(Box::new(driver));
+    std::future::poll_fn(|context| link.seat.poll(link.mailbox(), context)).await;
 }
 
 /// However the driver ends, a panic included, nobody may wait for it for ever: what is in the
@@ -59,6 +65,7 @@ impl Drop for Ended {
             runtime.registry.remove(&self.config, &self.link);
         }
         self.link.set_connected(false);
+        self.link.seat.vacate();
         self.link.close_mailbox();
     }
 }
@@ -70,11 +77,16 @@ struct Socket<S> {
     unsent: Vec<u8>,
     /// Whether the stream (TLS) may hold some of it back.
     unflushed: bool,
+    /// Why it took nothing more from a caller. The network thread deals with it.
+    broken: Option<io::Error>,
 }
 
 impl<S: AsyncWrite + Unpin> Socket<S> {
     /// Gives the stream as much as it takes now.
     fn flush(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        if let Some(error) = self.broken.take() {
+            return Err(error);
+        }
         while !self.unsent.is_empty() {
             match Pin::new(&mut self.stream).poll_write(context, &self.unsent)? {
                 Poll::Pending => return Ok(()),
@@ -111,6 +123,8 @@ struct Driver<C: Connector> {
     buffer: Box<[u8]>,
     turn: usize,
     retired: bool,
+    /// The network thread's, which is woken when a socket that a caller has filled can take more.
+    waker: Waker,
 }
 
 impl<C: Connector> Driver<C> {
@@ -131,34 +145,13 @@ impl<C: Connector> Driver<C> {
             buffer: vec![0; READ_BUFFER].into_boxed_slice(),
             turn: 0,
             retired: false,
+            waker: Waker::noop().clone(),
         }
     }
 
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        loop {
-            let mut busy = self.take_letters(context);
-            busy |= self.take_dials(context);
-            busy |= self.read(context);
-            busy |= self.act();
-            // Before the timers: a request about to leave may be the very news they wait for.
-            busy |= self.write(context);
-            let now = clock::now();
-            if self.engine.next_timeout(now) <= now {
-                self.engine.handle_timeout(now);
-                busy = true;
-            }
-            if self.engine.is_finished() {
-                return Poll::Ready(());
-            }
-            if !busy && !self.timer_has_fired(context) {
-                return Poll::Pending;
-            }
-        }
-    }
-
-    fn take_letters(&mut self, context: &mut Context<'_>) -> bool {
+    fn take_letters(&mut self, mailbox: &Mailbox<Command>, context: &mut Context<'_>) -> bool {
         let mut letters = std::mem::take(&mut self.letters);
-        self.link.mailbox().poll_take(&mut letters, context);
+        mailbox.poll_take(&mut letters, context);
         let any = !letters.is_empty();
         if any {
             self.engine.commands(clock::now(), letters.drain(..));
@@ -193,6 +186,7 @@ impl<C: Connector> Driver<C> {
                         stream,
                         unsent: Vec::new(),
                         unflushed: false,
+                        broken: None,
                     });
                     self.engine.dialed(clock::now(), dial);
                 }
@@ -286,17 +280,39 @@ impl<C: Connector> Driver<C> {
         let mut any = false;
         loop {
             self.flush(context);
-            // The clock is read before the system call: the lease counts from there (R3).
-            let Some((dial, bytes)) = self.engine.poll_transmit(clock::now()) else {
+            if !self.transmit() {
                 return any;
-            };
+            }
             any = true;
-            if let Some(socket) = self.sockets.iter_mut().find(|socket| socket.dial == dial) {
-                if socket.unsent.is_empty() {
-                    socket.unsent = bytes;
-                } else {
-                    socket.unsent.extend_from_slice(&bytes);
-                }
+        }
+    }
+
+    /// Moves what may be sent now to its socket's buffer, to be flushed at once; false if there is
+    /// nothing.
+    fn transmit(&mut self) -> bool {
+        // The clock is read before the system call: the lease counts from there (R3).
+        let Some((dial, bytes)) = self.engine.poll_transmit(clock::now()) else {
+            return false;
+        };
+        if let Some(socket) = self.sockets.iter_mut().find(|socket| socket.dial == dial) {
+            if socket.unsent.is_empty() {
+                socket.unsent = bytes;
+            } else {
+                socket.unsent.extend_from_slice(&bytes);
+            }
+        }
+        true
+    }
+
+    /// [`write`](Driver::write) on a caller's thread: what a failure comes to is the network
+    /// thread's. False if there is one.
+    fn write_for_caller(&mut self, context: &mut Context<'_>) -> bool {
+        loop {
+            for socket in &mut self.sockets {
+                socket.broken = socket.flush(context).err();
+            }
+            if !self.transmit() {
+                return self.sockets.iter().all(|socket| socket.broken.is_none());
             }
         }
     }
@@ -336,5 +352,60 @@ impl<C: Connector> Driver<C> {
             self.timer_at = Time::default();
             true
         }
+    }
+}
+
+impl<C: Connector> Pilot<Command> for Driver<C> {
+    fn pass(&mut self, mailbox: &Mailbox<Command>, context: &mut Context<'_>) -> Pass {
+        self.waker.clone_from(context.waker());
+        let mut busy = self.take_letters(mailbox, context);
+        busy |= self.take_dials(context);
+        busy |= self.read(context);
+        busy |= self.act();
+        // Before the timers: a request about to leave may be the very news they wait for.
+        busy |= self.write(context);
+        let now = clock::now();
+        if self.engine.next_timeout(now) <= now {
+            self.engine.handle_timeout(now);
+            busy = true;
+        }
+        if self.engine.is_finished() {
+            Pass::Finished
+        } else if busy || self.timer_has_fired(context) {
+            Pass::Busy
+        } else {
+            Pass::Idle
+        }
+    }
+
+    fn serve(&mut self, mailbox: &Mailbox<Command>) -> bool {
+        let now = clock::now();
+        let Some(in_flight) = self.engine.in_flight() else {
+            return false;
+        };
+        // What is due, such as the telling of a loss, comes first, and is not the caller's.
+        if in_flight > MOST_BEFORE_A_CALLERS || self.engine.next_timeout(now) <= now {
+            return false;
+        }
+        let mut letters = std::mem::take(&mut self.letters);
+        mailbox.take(&mut letters);
+        self.engine.commands(now, letters.drain(..));
+        self.letters = letters;
+        if self.engine.has_no_handles() {
+            // The last handle is closed: the end of the session frees what would be deleted (R17).
+            return false;
+        }
+        let waker = self.waker.clone();
+        // The caller's own task has nothing to do with how much is sent here.
+        let writing = tokio::task::unconstrained(std::future::poll_fn(|context| {
+            Poll::Ready(self.write_for_caller(context))
+        }));
+        let written = std::pin::pin!(writing).poll(&mut Context::from_waker(&waker));
+        let now = clock::now();
+        written == Poll::Ready(true)
+            && !self.engine.has_actions()
+            && !self.engine.is_finished()
+            // The timer is set for what comes before all that was known till now.
+            && self.timer_at <= self.engine.next_timeout(now)
     }
 }

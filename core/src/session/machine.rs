@@ -252,6 +252,16 @@ impl<T> Machine<T> {
 
     // ---- what the driver sees ----
 
+    /// How many requests are unanswered; `None` while none can be sent.
+    pub(crate) fn in_flight(&self) -> Option<usize> {
+        let connection = self.connection.as_ref()?;
+        self.is_connected().then(|| connection.in_flight())
+    }
+
+    pub(crate) fn has_actions(&self) -> bool {
+        !self.actions.is_empty()
+    }
+
     pub(crate) fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
     }

@@ -6,23 +6,19 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use super::primitive::{Condvar, Limit, Mutex};
+use super::primitive::{Limit, Mutex};
+use super::sleeper::Sleeper;
+use super::wakers;
 
 enum Slot<T> {
-    /// Nothing yet. `blocked` spares the sender a system call when nobody sleeps on the condvar.
-    Empty {
-        waker: Option<Waker>,
-        blocked: bool,
-    },
+    /// Nothing yet, and whom to wake for it.
+    Empty(Option<Waker>),
     Full(T),
     /// The value was taken, or one side is gone.
     Closed,
 }
 
-struct Shared<T> {
-    slot: Mutex<Slot<T>>,
-    filled: Condvar,
-}
+struct Shared<T>(Mutex<Slot<T>>);
 
 /// The sending side. Dropping it without a value closes the receiver.
 pub(crate) struct Completer<T>(Option<Arc<Shared<T>>>);
@@ -35,13 +31,7 @@ pub(crate) struct Receiver<T>(Arc<Shared<T>>);
 pub(crate) struct Disconnected;
 
 pub(crate) fn completion<T>() -> (Completer<T>, Receiver<T>) {
-    let shared = Arc::new(Shared {
-        slot: Mutex::new(Slot::Empty {
-            waker: None,
-            blocked: false,
-        }),
-        filled: Condvar::default(),
-    });
+    let shared = Arc::new(Shared(Mutex::new(Slot::Empty(None))));
     (Completer(Some(Arc::clone(&shared))), Receiver(shared))
 }
 
@@ -57,21 +47,18 @@ impl<T> Completer<T> {
 
 impl<T> Shared<T> {
     fn fill(&self, with: Slot<T>) -> Result<(), T> {
-        let mut slot = self.slot.lock();
-        let Slot::Empty { waker, blocked } = &mut *slot else {
+        let mut slot = self.0.lock();
+        let Slot::Empty(waker) = &mut *slot else {
             return match with {
                 Slot::Full(value) => Err(value),
                 _ => Ok(()),
             };
         };
-        let (waker, blocked) = (waker.take(), *blocked);
+        let waker = waker.take();
         *slot = with;
         drop(slot);
-        if blocked {
-            self.filled.notify_all();
-        }
         if let Some(waker) = waker {
-            waker.wake();
+            wakers::wake(waker);
         }
         Ok(())
     }
@@ -89,19 +76,32 @@ impl<T> Receiver<T> {
     /// Blocks until the value is there, at most `limit` (for ever if `None`); `None` if it is not.
     pub(crate) fn wait(&self, limit: Option<Duration>) -> Option<Result<T, Disconnected>> {
         let limit = Limit::starting_now(limit);
-        let mut slot = self.0.slot.lock();
+        let sleeper = Sleeper::new();
+        let waker = Waker::from(Arc::clone(&sleeper));
         loop {
-            match &mut *slot {
-                Slot::Empty { blocked, .. } => *blocked = true,
-                _ => return Some(take(&mut slot)),
+            if let Poll::Ready(outcome) = self.look(&waker) {
+                return Some(outcome);
             }
-            slot = self.0.filled.wait(slot, &limit)?;
+            sleeper.sleep(&limit)?;
+        }
+    }
+
+    /// Takes what is there, or leaves word whom to wake for it.
+    fn look(&self, by: &Waker) -> Poll<Result<T, Disconnected>> {
+        let mut slot = self.0.0.lock();
+        match &mut *slot {
+            Slot::Empty(Some(known)) if known.will_wake(by) => Poll::Pending,
+            Slot::Empty(waker) => {
+                *waker = Some(by.clone());
+                Poll::Pending
+            }
+            _ => Poll::Ready(take(&mut slot)),
         }
     }
 
     /// Closes the channel; a value sent before is returned so that its owner can dispose of it.
     pub(crate) fn close(&self) -> Option<T> {
-        take(&mut self.0.slot.lock()).ok()
+        take(&mut self.0.0.lock()).ok()
     }
 }
 
@@ -116,17 +116,7 @@ impl<T> Future for Receiver<T> {
     type Output = Result<T, Disconnected>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut slot = self.0.slot.lock();
-        match &mut *slot {
-            Slot::Empty { waker, .. } => {
-                match waker {
-                    Some(known) if known.will_wake(context.waker()) => {}
-                    _ => *waker = Some(context.waker().clone()),
-                }
-                Poll::Pending
-            }
-            _ => Poll::Ready(take(&mut slot)),
-        }
+        self.look(context.waker())
     }
 }
 

@@ -64,7 +64,7 @@ impl Latch {
             self.ended.notify_all();
         }
         for (_, waker) in wakers {
-            waker.wake();
+            super::wakers::wake(waker);
         }
     }
 

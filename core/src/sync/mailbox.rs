@@ -1,4 +1,4 @@
-//! Commands from any thread to the one task that serves a session.
+//! Commands from any thread to whoever drives a session; the network thread's task sleeps on it.
 
 use std::task::{Context, Waker};
 
@@ -22,19 +22,27 @@ impl<T> Mailbox<T> {
         }))
     }
 
-    /// Leaves a letter and wakes the reader; gives it back if the mailbox is closed.
-    pub(crate) fn push(&self, letter: T) -> Result<(), T> {
+    /// Leaves a letter, which nobody is woken for; gives it back if the mailbox is closed.
+    pub(crate) fn leave(&self, letter: T) -> Result<(), T> {
         let mut inner = self.0.lock();
         if inner.closed {
             return Err(letter);
         }
         inner.letters.push(letter);
-        let waker = inner.waker.take();
-        drop(inner);
+        Ok(())
+    }
+
+    /// Wakes the reader, once for all that has been left since it looked.
+    pub(crate) fn wake(&self) {
+        let waker = self.0.lock().waker.take();
         if let Some(waker) = waker {
             waker.wake();
         }
-        Ok(())
+    }
+
+    /// Moves all letters into `into`.
+    pub(crate) fn take(&self, into: &mut Vec<T>) {
+        into.append(&mut self.0.lock().letters);
     }
 
     /// Moves all letters into `into`; if there are none, the reader's waker is kept for the next.

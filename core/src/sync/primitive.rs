@@ -1,12 +1,14 @@
 //! The primitives that everything which crosses threads is built on.
 
-use std::sync::{Condvar as StdCondvar, Mutex as StdMutex, PoisonError};
+use std::sync::{Condvar as StdCondvar, Mutex as StdMutex, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 pub(crate) use once_cell::sync::OnceCell;
 pub(crate) use std::sync::{MutexGuard, atomic};
+pub(crate) use std::thread_local;
 
 pub(crate) use crate::fork::process as process_id;
+pub(crate) use crate::signals::without_signals;
 
 /// A mutex whose data stays usable after a panic: every critical section here leaves it valid.
 #[derive(Default)]
@@ -19,6 +21,15 @@ impl<T> Mutex<T> {
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `None` if somebody has it, be it the calling thread itself.
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        match self.0.try_lock() {
+            Ok(guard) => Some(guard),
+            Err(TryLockError::Poisoned(guard)) => Some(guard.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 }
 

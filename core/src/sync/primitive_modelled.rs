@@ -6,6 +6,7 @@ use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
 pub(crate) use loom::sync::atomic;
+pub(crate) use loom::thread_local;
 
 /// The same as the real one.
 pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
@@ -26,6 +27,11 @@ impl<T> Mutex<T> {
             mutex: self,
             inner: self.0.lock().expect("a model's panic ends the run"),
         }
+    }
+
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        let inner = self.0.try_lock().ok()?;
+        Some(MutexGuard { mutex: self, inner })
     }
 }
 
@@ -155,6 +161,11 @@ pub(crate) fn process_id() -> u64 {
 /// them goes on for it.
 pub(crate) fn fork() {
     PROCESS.with(|process| process.set(process.get() + 1));
+}
+
+/// There are no signals in a model.
+pub(crate) fn without_signals<R>(section: impl FnOnce() -> R) -> R {
+    section()
 }
 
 /// A value for as long as one run of a model.

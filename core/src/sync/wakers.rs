@@ -1,0 +1,101 @@
+//! Whom to wake, and when: a waker may run anything, so none runs while the seat is taken.
+
+// loom's `thread_local` knows no `const`.
+#![allow(clippy::missing_const_for_thread_local)]
+
+use std::cell::RefCell;
+use std::task::Waker;
+
+use super::primitive::thread_local;
+
+thread_local! {
+    /// Who is woken when this thread leaves the seat; `None` while it does not sit there.
+    static DEFERRED: RefCell<Option<Vec<Waker>>> = RefCell::new(None);
+}
+
+/// Wakes now, or once this thread has left the seat.
+pub(crate) fn wake(waker: Waker) {
+    let mut waker = Some(waker);
+    // Where a thread ends, the list may be gone: then it sits nowhere.
+    let _kept = DEFERRED.try_with(|deferred| {
+        if let Some(wakers) = &mut *deferred.borrow_mut() {
+            wakers.extend(waker.take());
+        }
+    });
+    if let Some(waker) = waker {
+        waker.wake();
+    }
+}
+
+/// Runs what is done in the seat; whoever is woken by it is woken afterwards.
+pub(crate) fn woken_after<R>(section: impl FnOnce() -> R) -> R {
+    let outermost = DEFERRED.try_with(|deferred| {
+        let mut deferred = deferred.borrow_mut();
+        let outermost = deferred.is_none();
+        if outermost {
+            *deferred = Some(Vec::new());
+        }
+        outermost
+    });
+    let _wake = Wake(outermost.unwrap_or(false));
+    section()
+}
+
+/// Also when the section panics.
+struct Wake(bool);
+
+impl Drop for Wake {
+    fn drop(&mut self) {
+        if !self.0 {
+            return;
+        }
+        let deferred = DEFERRED.try_with(|deferred| deferred.borrow_mut().take());
+        for waker in deferred.ok().flatten().unwrap_or_default() {
+            waker.wake();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Wake;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Woken(AtomicUsize);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn nobody_is_woken_before_the_outermost_section_ends() {
+        let woken = Arc::new(Woken::default());
+        woken_after(|| {
+            woken_after(|| wake(Arc::clone(&woken).into()));
+            assert_eq!(woken.0.load(Ordering::SeqCst), 0);
+        });
+        assert_eq!(woken.0.load(Ordering::SeqCst), 1);
+        wake(Arc::clone(&woken).into());
+        assert_eq!(woken.0.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    fn a_panic_keeps_nobody_asleep() {
+        let woken = Arc::new(Woken::default());
+        let waker = Arc::clone(&woken).into();
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            woken_after(|| {
+                wake(waker);
+                panic!("on purpose");
+            })
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(woken.0.load(Ordering::SeqCst), 1);
+    }
+}
