@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::command::Command;
 use crate::error::{Error, ErrorKind};
+use crate::kept::KeptSlots;
 use crate::runtime::Callbacks;
 use crate::state::StateCell;
 use crate::sync::Mailbox;
@@ -17,6 +18,7 @@ pub(crate) struct Link {
     mailbox: Mailbox<Command>,
     pub(crate) states: StateCell,
     pub(crate) callbacks: Callbacks,
+    pub(crate) kept: KeptSlots,
     connected: AtomicBool,
     session_id: AtomicI64,
     negotiated_millis: AtomicU64,
@@ -29,6 +31,7 @@ impl Link {
             mailbox: Mailbox::new(),
             states: StateCell::new(),
             callbacks,
+            kept: KeptSlots::default(),
             connected: AtomicBool::new(false),
             session_id: AtomicI64::new(0),
             negotiated_millis: AtomicU64::new(0),
@@ -100,6 +103,6 @@ fn refuse(command: Command) {
             }
         }
         Command::Close { then, .. } | Command::Shutdown { then } => then(Ok(())),
-        Command::Open { .. } | Command::Cancel { .. } => {}
+        Command::Open { .. } | Command::Cancel { .. } | Command::KeptFreed { .. } => {}
     }
 }
