@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use crate::clock::Time;
 use crate::config::Acl;
@@ -9,6 +10,7 @@ use crate::contender::Contender;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard::Guard;
 use crate::handle::Session;
+use crate::kept::KeptSlot;
 use crate::owner::Owner;
 use crate::queue::names::{Family, Kind, Naming};
 use crate::stats::LockStats;
@@ -50,6 +52,8 @@ pub(crate) struct LockTarget {
     pub(crate) naming: Naming,
     pub(crate) data: Option<Vec<u8>>,
     pub(crate) acl: Option<Acl>,
+    /// How long its contender may be idle before it is given up.
+    pub(crate) keep: Option<Duration>,
     pub(crate) stats: LockStats,
 }
 
@@ -110,6 +114,8 @@ pub(crate) struct LockRequest {
     pub(crate) owner: Option<Owner>,
     pub(crate) called: Time,
     pub(crate) deadline: Deadline,
+    /// The kept contender that it was sent past.
+    pub(crate) past: Option<Arc<KeptSlot>>,
     pub(crate) to: GrantTo,
 }
 
@@ -137,6 +143,10 @@ pub(crate) enum Command {
     Release {
         guard: GuardId,
         then: Option<Then<()>>,
+    },
+    /// A kept contender was released, which an attempt waits for.
+    KeptFreed {
+        slot: Arc<KeptSlot>,
     },
     Close {
         handle: HandleId,

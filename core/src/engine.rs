@@ -190,6 +190,12 @@ impl Engine {
         self.machine.session_id()
     }
 
+    /// See [`Queues::kept_by`].
+    #[cfg(test)]
+    pub(crate) fn kept_by(&self, handle: HandleId) -> Vec<(String, String)> {
+        self.queues.kept_by(handle)
+    }
+
     /// The attempts with contenders of their own on a path, in the order of these.
     #[cfg(test)]
     pub(crate) fn places(&self, path: &str) -> Vec<crate::command::AttemptId> {
@@ -235,6 +241,7 @@ impl Engine {
                 then,
             } => self.connect(now, handle, until, then),
             Command::Lock(request) => {
+                let past = request.past.clone();
                 if let Some(error) = self.refusal("lock") {
                     request.to.fail(error.with_path(&*request.target.path));
                 } else if self.handles.contains_key(&request.handle) {
@@ -244,7 +251,12 @@ impl Engine {
                     let error = crate::link::closed("lock").with_path(&*request.target.path);
                     request.to.fail(error);
                 }
+                // Not before: whoever comes now finds what this one wants.
+                if let Some(slot) = past {
+                    slot.arrived();
+                }
             }
+            Command::KeptFreed { slot } => self.queues.kept_freed(&slot),
             Command::Cancel { attempt } => {
                 let (queues, mut cx) = self.parts(now);
                 queues.cancel(&mut cx, attempt);
@@ -386,7 +398,8 @@ impl Engine {
             }
             Event::Suspended => {
                 self.link.set_connected(false);
-                self.queues.suspended();
+                let (queues, mut cx) = self.parts(now);
+                queues.suspended(&mut cx);
                 self.publish(SessionState::Suspended);
             }
             Event::SessionOver => {

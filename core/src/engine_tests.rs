@@ -102,12 +102,14 @@ impl Rig {
                 naming: Naming::Curator,
                 data: None,
                 acl: None,
+                keep: None,
                 stats: LockStats::default(),
             }),
             kind: Kind::Exclusive,
             owner: None,
             called: self.now,
             deadline: Deadline::Never,
+            past: None,
             to: GrantTo::Lock(completer),
         };
         let command = Command::Lock(request);

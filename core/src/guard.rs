@@ -11,6 +11,7 @@ use crate::clock::{self, Time};
 use crate::command::{Command, GuardId, LockTarget};
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::Session;
+use crate::kept::{GivenBack, KeptSlot};
 use crate::lease_term::LeaseTerm;
 use crate::link::Link;
 use crate::loss::Loss;
@@ -36,34 +37,47 @@ fn lost_by(loss: Loss) -> u8 {
 pub(crate) struct GuardCell {
     pub(crate) id: GuardId,
     pub(crate) token: i64,
-    pub(crate) node_path: Box<str>,
+    /// Of the grants of its contender, this is the how manieth.
+    pub(crate) count: u64,
+    pub(crate) node_path: Arc<str>,
     pub(crate) target: Arc<LockTarget>,
     pub(crate) granted: Time,
     pub(crate) term: Arc<LeaseTerm>,
     pub(crate) link: Arc<Link>,
     pub(crate) lost: Latch,
+    /// Where a contender was taken that had been kept.
+    kept: Option<Arc<KeptSlot>>,
     status: AtomicU8,
+}
+
+/// What a guard is granted with.
+pub(crate) struct Grant {
+    pub(crate) token: i64,
+    pub(crate) count: u64,
+    pub(crate) node_path: Arc<str>,
+    pub(crate) granted: Time,
+    pub(crate) term: Arc<LeaseTerm>,
+    pub(crate) kept: Option<Arc<KeptSlot>>,
 }
 
 impl GuardCell {
     pub(crate) fn new(
         id: GuardId,
-        token: i64,
-        node_path: Box<str>,
+        grant: Grant,
         target: Arc<LockTarget>,
-        granted: Time,
-        term: Arc<LeaseTerm>,
         link: Arc<Link>,
     ) -> Arc<GuardCell> {
         Arc::new(GuardCell {
             id,
-            token,
-            node_path,
+            token: grant.token,
+            count: grant.count,
+            node_path: grant.node_path,
             target,
-            granted,
-            term,
+            granted: grant.granted,
+            term: grant.term,
             link,
             lost: Latch::default(),
+            kept: grant.kept,
             status: AtomicU8::new(ACTIVE),
         })
     }
@@ -83,6 +97,24 @@ impl GuardCell {
                 .fire(|callback| self.link.callbacks.post(callback));
         }
         won
+    }
+
+    /// What a release that has just ended the belief asks of the engine: nothing, if the contender is
+    /// kept.
+    fn give_back(&self, now: Time) -> GivenBack {
+        match &self.kept {
+            Some(slot) => slot.give_back(self.id, now),
+            None => GivenBack::Over,
+        }
+    }
+
+    /// Tells the engine that a kept contender, which an attempt waits for, is free.
+    fn hand_over(&self) {
+        if let Some(slot) = &self.kept {
+            self.link.send(Command::KeptFreed {
+                slot: Arc::clone(slot),
+            });
+        }
     }
 
     fn end(&self, status: u8) -> bool {
@@ -162,12 +194,21 @@ impl Guard {
 
     /// The fencing token: positive, unique in the ensemble, rising from grant to grant on a path
     /// (R2). A re-entrant grant and a downgraded read repeat it; of a read-write lock only writers'
-    /// tokens rise in the order of grants.
+    /// tokens rise in the order of grants. Where contenders are [kept](crate::LockOptions::keep) the token is
+    /// the pair with [`grant_count`](Guard::grant_count).
     ///
     /// Send it along with each write, and let the resource refuse what is below the highest that it
     /// has seen: that stops a holder that has lost the lock and does not know it yet.
     pub fn fencing_token(&self) -> i64 {
         self.cell.token
+    }
+
+    /// The second part of the token where contenders are [kept](crate::LockOptions::keep): of the grants
+    /// of this contender, which this is, from 1. The pair with [`fencing_token`](Guard::fencing_token) rises
+    /// from grant to grant on a path, and a resource has to compare it whole (R2). Without that option it
+    /// is 1; a re-entrant grant repeats it.
+    pub fn grant_count(&self) -> u64 {
+        self.cell.count
     }
 
     /// What the network thread knows of this guard.
@@ -319,6 +360,14 @@ impl Guard {
         self.cell.lost.retire();
         let held = now.saturating_since(self.cell.granted);
         self.cell.target.stats.ended(held, false);
+        match self.cell.give_back(now) {
+            GivenBack::Kept => return Pending::ready("release", Ok(())),
+            GivenBack::Wanted => {
+                self.cell.hand_over();
+                return Pending::ready("release", Ok(()));
+            }
+            GivenBack::Over => {}
+        }
         let (completer, pending) = Pending::new("release");
         self.cell.link.send(Command::Release {
             guard: self.cell.id,
@@ -362,16 +411,22 @@ impl Drop for Guard {
         let now = clock::now();
         let state = self.cell.state(now);
         if state != GuardState::Released {
+            let mut given_back = GivenBack::Over;
             // One whose lease has run out is lost, though nobody may have told it yet: that comes with the release (R4).
             if state != GuardState::Lost && self.cell.end(RELEASED) {
                 self.cell.lost.retire();
                 let held = now.saturating_since(self.cell.granted);
                 self.cell.target.stats.ended(held, false);
+                given_back = self.cell.give_back(now);
             }
-            self.cell.link.send(Command::Release {
-                guard: self.cell.id,
-                then: None,
-            });
+            match given_back {
+                GivenBack::Kept => {}
+                GivenBack::Wanted => self.cell.hand_over(),
+                GivenBack::Over => self.cell.link.send(Command::Release {
+                    guard: self.cell.id,
+                    then: None,
+                }),
+            }
         }
         // SAFETY: dropped here only, once.
         unsafe { ManuallyDrop::drop(&mut self.cell) };
@@ -383,6 +438,7 @@ impl std::fmt::Debug for Guard {
         f.debug_struct("Guard")
             .field("node_path", &self.node_path())
             .field("fencing_token", &self.fencing_token())
+            .field("grant_count", &self.grant_count())
             .field("state", &self.state())
             .finish()
     }
@@ -452,15 +508,21 @@ mod tests {
             naming: Naming::Curator,
             data: None,
             acl: None,
+            keep: None,
             stats: LockStats::default(),
+        };
+        let grant = Grant {
+            token: 7,
+            count: 1,
+            node_path: "/l/n".into(),
+            granted: clock::now(),
+            term: Arc::clone(&term),
+            kept: None,
         };
         let cell = GuardCell::new(
             GuardId::next(),
-            7,
-            "/l/n".into(),
+            grant,
             Arc::new(target),
-            clock::now(),
-            Arc::clone(&term),
             Link::new(callbacks),
         );
         let guard = Guard::new(Arc::clone(&cell), None);

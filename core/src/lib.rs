@@ -125,6 +125,7 @@ mod fork;
 pub mod fuzz;
 mod guard;
 mod handle;
+mod kept;
 mod lease_term;
 mod link;
 mod lock;

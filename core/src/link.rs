@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::command::Command;
 use crate::error::{Error, ErrorKind};
+use crate::kept::KeptSlots;
 use crate::runtime::Callbacks;
 use crate::state::StateCell;
 use crate::sync::primitive::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -18,6 +19,7 @@ pub(crate) struct Link {
     pub(crate) seat: Seat<Command>,
     pub(crate) states: StateCell,
     pub(crate) callbacks: Callbacks,
+    pub(crate) kept: KeptSlots,
     connected: AtomicBool,
     session_id: AtomicI64,
     negotiated_millis: AtomicU64,
@@ -31,6 +33,7 @@ impl Link {
             seat: Seat::new(),
             states: StateCell::new(),
             callbacks,
+            kept: KeptSlots::default(),
             connected: AtomicBool::new(false),
             session_id: AtomicI64::new(0),
             negotiated_millis: AtomicU64::new(0),
@@ -112,6 +115,6 @@ fn refuse(command: Command) {
             }
         }
         Command::Close { then, .. } | Command::Shutdown { then } => then(Ok(())),
-        Command::Open { .. } | Command::Cancel { .. } => {}
+        Command::Open { .. } | Command::Cancel { .. } | Command::KeptFreed { .. } => {}
     }
 }

@@ -11,6 +11,7 @@ use crate::contender::Contender;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guard::Guard;
 use crate::handle::Session;
+use crate::kept::{self, Asked};
 use crate::owner::Owner;
 use crate::path;
 use crate::pending::Pending;
@@ -38,6 +39,10 @@ impl Lock {
             Error::invalid_argument(operation, "path", problem)
         })?;
         options.check(operation, !session.config().options.auth.is_empty())?;
+        if family == Family::ReadWrite && options.keep.is_some() {
+            let problem = "read-write locks are not kept";
+            return Err(Error::invalid_argument(operation, "keep", problem));
+        }
         if session.is_closed() {
             return Err(crate::link::closed(operation));
         }
@@ -47,6 +52,7 @@ impl Lock {
             naming: options.naming,
             data: options.data,
             acl: options.acl,
+            keep: options.keep,
             stats: LockStats::default(),
         });
         Ok(Lock { session, target })
@@ -127,6 +133,14 @@ impl Lock {
                 return pending;
             }
         };
+        let (link, handle) = (&attachment.link, attachment.handle);
+        let past = match kept::ask(link, &self.target, owner.is_some(), handle, called) {
+            Asked::Granted(cell) => {
+                to.grant(Guard::new(cell, Some(self.session.clone())));
+                return pending;
+            }
+            Asked::Queue(past) => past,
+        };
         let attempt = AttemptId::next();
         let deadline = match wait {
             Wait::Forever => Deadline::Never,
@@ -142,6 +156,7 @@ impl Lock {
             owner: owner.cloned(),
             called,
             deadline,
+            past,
             to,
         }));
         let registration = cancel.map(|cancel| cancel.register(&attachment.link, attempt));

@@ -95,6 +95,22 @@ mutants! {
     WaitingAfterClose,
     /// R17: the contenders of a closed handle stay while its session lives.
     ClosedContenderStays,
+    /// R7: a kept contender is granted on, though a stranger's was seen.
+    KeptStrangerIgnored,
+    /// R1: a kept contender is granted on when it is known to be gone.
+    KeptOwnEndIgnored,
+    /// R3: a kept contender is granted without a look at the lease.
+    KeptWithoutLease,
+    /// R3: a contender is kept over a lost connection.
+    KeptWithoutConnection,
+    /// R2: all grants of a kept contender have the same number.
+    KeptCountStays,
+    /// R5: a kept contender that nobody uses is never given up.
+    KeptForEver,
+    /// R17: what a closed handle has kept stays.
+    KeptAfterClose,
+    /// R4: a guard whose contender is not kept any more is nobody's.
+    KeptGuardForgotten,
     /// R16: a session is resumed with a server that is behind it.
     ResumedWithoutZxid,
 }

@@ -60,6 +60,19 @@ pub unsafe extern "C" fn zoolock_guard_fencing_token(guard: *const zoolock_guard
     .unwrap_or(-1)
 }
 
+/// The second part of the token of a lock that keeps its contenders: of the grants of this contender,
+/// which this is, from 1. The pair with the fencing token rises from grant to grant on a path, and has to
+/// be compared whole (R2). Without `zoolock_lock_options_set_keep_ms` it is 1. 0 if `guard` is NULL. Never
+/// blocks.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn zoolock_guard_grant_count(guard: *const zoolock_guard) -> u64 {
+    // SAFETY: the caller vouches for its handles.
+    boundary("grant_count", || {
+        Ok(unsafe { inner("grant_count", guard) }?.grant_count())
+    })
+    .unwrap_or(0)
+}
+
 /// Whether the lock may still be believed in: true in the states held and suspended. Compares the
 /// clock at the call (R3). False if `guard` is NULL. Never blocks.
 #[unsafe(no_mangle)]

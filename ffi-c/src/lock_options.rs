@@ -1,11 +1,13 @@
 //! Options of a lock.
 
 use std::ffi::{c_char, c_void};
+use std::time::Duration;
 
 use zoolock_core::{Acl, Error, LockOptions, Naming, Result};
 
 use crate::acl;
 use crate::boundary::boundary;
+use crate::milliseconds::milliseconds;
 use crate::mistakes::{Mistakes, Options, set};
 use crate::pointer::{self, Lent, hand_out, null};
 use crate::status::zoolock_status;
@@ -18,6 +20,7 @@ pub struct zoolock_lock_options {
     naming: Naming,
     data: Option<Vec<u8>>,
     acl: Option<Acl>,
+    keep: Option<Duration>,
     mistakes: Mistakes,
 }
 
@@ -57,6 +60,9 @@ pub(crate) unsafe fn inner(
     }
     if let Some(acl) = &options.acl {
         inner = inner.acl(acl.clone());
+    }
+    if let Some(idle) = options.keep {
+        inner = inner.keep(idle);
     }
     Ok(inner)
 }
@@ -127,6 +133,24 @@ pub unsafe extern "C" fn zoolock_lock_options_set_data(
     };
     // SAFETY: as above.
     unsafe { set(options, "data", change) }
+}
+
+/// Keeps the contender at a release, so that the next acquire in this process costs no request; it is
+/// given up when nobody here has used it for so long, 1 ms to a day, or when anybody else comes. Default:
+/// off. For mutexes and re-entrant mutexes. The token is then the pair of `zoolock_guard_fencing_token`
+/// and `zoolock_guard_grant_count`, to be compared whole (R2).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn zoolock_lock_options_set_keep_ms(
+    options: *mut zoolock_lock_options,
+    idle_ms: i64,
+) -> zoolock_status {
+    let change = |options: &mut zoolock_lock_options| {
+        options.mistakes.forget("keep");
+        options.keep = Some(milliseconds("set", "keep", idle_ms)?);
+        Ok(())
+    };
+    // SAFETY: as above.
+    unsafe { set(options, "keep", change) }
 }
 
 /// Nodes that anyone may do anything with, whatever the session's ACL is.

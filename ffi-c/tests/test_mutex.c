@@ -312,6 +312,40 @@ static void lock_options_name_nodes_and_give_them_data(void)
     end_session(session);
 }
 
+static void r02_a_kept_contender_is_granted_again_and_the_pair_rises(void)
+{
+    zoolock_session *session = connect_to_ensemble();
+    zoolock_session *other = connect_to_ensemble();
+    const char *path = lock_path("a");
+    zoolock_lock_options *options = zoolock_lock_options_new();
+    CHECK_INT(ZOOLOCK_OK, zoolock_lock_options_set_keep_ms(options, 60000));
+    zoolock_mutex *mutex = NULL;
+    CHECK_OK(zoolock_mutex_new(session, path, options, &mutex, &err), err);
+    int64_t token = 0;
+    for (int64_t count = 1; count <= 100; count++) {
+        zoolock_guard *guard = lock_mutex(mutex);
+        CHECK_INT(count, (int64_t)zoolock_guard_grant_count(guard));
+        CHECK(count == 1 || token == zoolock_guard_fencing_token(guard));
+        token = zoolock_guard_fencing_token(guard);
+        release(guard);
+    }
+    CHECK_INT(1, control_children(path));
+    /* Somebody else comes: it is given up. */
+    zoolock_mutex *same = new_mutex(other, path);
+    zoolock_guard *guard = lock_mutex(same);
+    CHECK(zoolock_guard_fencing_token(guard) > token);
+    CHECK_INT(1, (int64_t)zoolock_guard_grant_count(guard));
+    release(guard);
+    CHECK_INT(ZOOLOCK_INVALID_ARGUMENT, zoolock_lock_options_set_keep_ms(options, -1));
+    zoolock_mutex *refused = NULL;
+    CHECK_STATUS(ZOOLOCK_INVALID_ARGUMENT, zoolock_mutex_new(session, path, options, &refused, &err), err);
+    zoolock_lock_options_free(options);
+    zoolock_mutex_free(same);
+    zoolock_mutex_free(mutex);
+    end_session(other);
+    end_session(session);
+}
+
 static void statistics_count(void)
 {
     zoolock_session *session = connect_to_ensemble();
@@ -373,6 +407,7 @@ static const struct test tests[] = {
     TEST(r01_two_threads_hammer_one_mutex),
     TEST(contenders_show_who_queues),
     TEST(lock_options_name_nodes_and_give_them_data),
+    TEST(r02_a_kept_contender_is_granted_again_and_the_pair_rises),
     TEST(statistics_count),
     TEST(r16_equal_options_share_a_session),
 };

@@ -105,6 +105,7 @@ static void r20_null_values_of_session_options(void)
 static void r20_null_lock_options(void)
 {
     REFUSED(zoolock_lock_options_set_naming(NULL, ZOOLOCK_NAMING_KAZOO));
+    REFUSED(zoolock_lock_options_set_keep_ms(NULL, 5000));
     REFUSED(zoolock_lock_options_set_data(NULL, "data", 4));
     REFUSED(zoolock_lock_options_set_acl_open(NULL));
     REFUSED(zoolock_lock_options_set_acl_creator(NULL));
@@ -224,6 +225,7 @@ static void r20_null_guard_arguments(void)
     zoolock_guard *guard = lock_mutex(mutex);
     bool lost = true;
     CHECK_INT(-1, zoolock_guard_fencing_token(NULL));
+    CHECK_INT(0, (int64_t)zoolock_guard_grant_count(NULL));
     CHECK(!zoolock_guard_is_held(NULL));
     CHECK_INT(ZOOLOCK_GUARD_STATE_INVALID, zoolock_guard_state(NULL));
     CHECK(zoolock_guard_node_path(NULL) == NULL);

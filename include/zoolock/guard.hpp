@@ -39,6 +39,10 @@ public:
     /// refuse a token lower than one it has seen. -1 if moved from.
     std::int64_t fencing_token() const noexcept { return zoolock_guard_fencing_token(handle_.get()); }
 
+    /// The second part of the token of a lock that keeps its contenders, from 1: the pair with `fencing_token` rises from grant to
+    /// grant on a path, and has to be compared whole (R2). 0 if moved from.
+    std::uint64_t grant_count() const noexcept { return zoolock_guard_grant_count(handle_.get()); }
+
     /// Whether the lock may be believed in at this moment: true in the states held and suspended (R3).
     bool held() const noexcept { return zoolock_guard_is_held(handle_.get()); }
 

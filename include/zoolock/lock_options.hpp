@@ -53,6 +53,16 @@ public:
         return *this;
     }
 
+    /// Keeps the contender at a release, so that the next acquire in this process costs no request; given up when nobody here has used
+    /// it for so long, 1 ms to a day, or when anybody else comes. Default: off. For `mutex` and `reentrant_mutex`. The token is then the
+    /// pair of `guard::fencing_token` and `guard::grant_count`, to be compared whole (R2).
+    template <class Rep, class Period>
+    lock_options &keep(std::chrono::duration<Rep, Period> idle)
+    {
+        zoolock_lock_options_set_keep_ms(handle_.get(), detail::milliseconds(idle, "keep"));
+        return *this;
+    }
+
     /// Nodes that anyone may do anything with, whatever the session's ACL is.
     lock_options &acl_open()
     {

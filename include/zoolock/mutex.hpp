@@ -80,6 +80,9 @@ public:
     /// Of the hold that `unlock` would end: its token (R2), whether it may be believed in, and the same as an exception. Without a hold
     /// `held` is false, and the others throw `not_held`.
     std::int64_t fencing_token() const { return side_.current().fencing_token(); }
+
+    /// The second part of that hold's token, where contenders are kept: see `guard::grant_count`. Throws `not_held`.
+    std::uint64_t grant_count() const { return side_.current().grant_count(); }
     bool held() const { return side_.held(); }
     void ensure_held() const { side_.current().ensure_held(); }
 

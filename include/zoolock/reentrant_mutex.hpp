@@ -83,6 +83,9 @@ public:
 
     /// As for `mutex`.
     std::int64_t fencing_token() const { return side_.current().fencing_token(); }
+
+    /// The second part of that hold's token, where contenders are kept: see `guard::grant_count`. Throws `not_held`.
+    std::uint64_t grant_count() const { return side_.current().grant_count(); }
     bool held() const { return side_.held(); }
     void ensure_held() const { side_.current().ensure_held(); }
     std::vector<contender> contenders() const { return detail::contenders_of(handle_.get(), zoolock_reentrant_contenders); }

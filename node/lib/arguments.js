@@ -18,7 +18,7 @@ const SESSION_OPTIONS = {
   backoff,
   leaseConfirmation: string
 }
-const LOCK_OPTIONS = { naming: string, data: bytes, acl }
+const LOCK_OPTIONS = { naming: string, data: bytes, acl, keepMs: number }
 const TEST_SERVER_OPTIONS = {
   port: count,
   address: string,

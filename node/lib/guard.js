@@ -25,6 +25,10 @@ class Guard {
     return this.#native.fencingToken
   }
 
+  get grantCount() {
+    return this.#native.grantCount
+  }
+
   get nodePath() {
     return this.#native.nodePath
   }

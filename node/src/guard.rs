@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use napi::bindgen_prelude::i64n;
+use napi::bindgen_prelude::{BigInt, i64n};
 use napi_derive::napi;
 use zoolock::Guard;
 
@@ -25,6 +25,11 @@ impl GuardHandle {
     #[napi(getter)]
     pub fn fencing_token(&self) -> i64n {
         i64n(self.0.fencing_token())
+    }
+
+    #[napi(getter)]
+    pub fn grant_count(&self) -> BigInt {
+        BigInt::from(self.0.grant_count())
     }
 
     #[napi(getter)]

@@ -67,6 +67,7 @@ pub struct LockOptionsObject {
     pub naming: Option<String>,
     pub data: Option<Buffer>,
     pub acl: Option<AclObject>,
+    pub keep_ms: Option<f64>,
 }
 
 /// A time-out in milliseconds; none is for ever, 0 a try (R6).
@@ -130,6 +131,9 @@ impl LockOptionsObject {
         }
         if let Some(acl) = self.acl {
             options = options.acl(acl.acl(operation)?);
+        }
+        if let Some(idle) = self.keep_ms {
+            options = options.keep(millis(operation, "keepMs", idle)?);
         }
         Ok(options)
     }

@@ -101,6 +101,14 @@ impl Guard {
         self.guard.fencing_token()
     }
 
+    /// The second part of the token of a lock with `keep`: of the grants of this contender, which this
+    /// is, from 1. The pair `(fencing_token, grant_count)` rises from grant to grant on a path, and a
+    /// resource has to compare it whole (R2). Without `keep` it is 1.
+    #[getter]
+    fn grant_count(&self) -> u64 {
+        self.guard.grant_count()
+    }
+
     /// Whether the lock may still be believed in: true in the states "held" and "suspended".
     /// Compares the clock at the call (R3); never blocks.
     #[getter]

@@ -35,8 +35,8 @@ mod _native {
 
     #[pymodule_export]
     use super::aio::{
-        Call, Port, StateWatch, holds, refuse_closed, start_acquire, start_block, start_close,
-        start_connect, start_contenders, start_guard_release, start_hold, start_lock,
+        Call, Port, StateWatch, count, holds, refuse_closed, start_acquire, start_block,
+        start_close, start_connect, start_contenders, start_guard_release, start_hold, start_lock,
         start_release, start_try_lock, start_wait_lost, token,
     };
     #[pymodule_export]

@@ -182,6 +182,11 @@ impl Lock {
             .is_ok_and(|guard| guard.is_held())
     }
 
+    pub(crate) fn count_of(&self, owner: &zoolock::Owner) -> zoolock::Result<u64> {
+        self.current(owner, "grant_count")
+            .map(|guard| guard.grant_count())
+    }
+
     pub(crate) fn token_of(&self, owner: &zoolock::Owner) -> zoolock::Result<i64> {
         self.current(owner, "fencing_token")
             .map(|guard| guard.fencing_token())
@@ -333,6 +338,13 @@ impl Lock {
     #[getter]
     fn fencing_token(&self, py: Python<'_>) -> PyResult<i64> {
         self.token_of(&zoolock::Owner::current_thread())
+            .or_raise(py)
+    }
+
+    /// The `grant_count` of the calling thread's hold (see `Guard`). Raises `NotHeld`.
+    #[getter]
+    fn grant_count(&self, py: Python<'_>) -> PyResult<u64> {
+        self.count_of(&zoolock::Owner::current_thread())
             .or_raise(py)
     }
 

@@ -198,6 +198,7 @@ pub(crate) fn lock(
     naming: Option<&Bound<'_, PyAny>>,
     data: Option<&Bound<'_, PyAny>>,
     acl_value: Option<&Bound<'_, PyAny>>,
+    keep: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<LockOptions> {
     let namings = [("curator", Naming::Curator), ("kazoo", Naming::Kazoo)];
     let mut options = LockOptions::new();
@@ -209,6 +210,9 @@ pub(crate) fn lock(
     }
     if let Some(value) = acl_value {
         options = options.acl(acl(operation, value)?);
+    }
+    if let Some(idle) = keep {
+        options = options.keep(seconds(operation, "keep", idle)?);
     }
     Ok(options)
 }

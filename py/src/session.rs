@@ -111,12 +111,15 @@ impl Session {
     /// A mutex on `path`. Nothing is sent.
     ///
     /// `naming` ("curator" or "kazoo") is how contenders are named, `data` (bytes or str, at most
-    /// 512 KiB) their data instead of the session's identity, `acl` as for `connect`.
+    /// 512 KiB) their data instead of the session's identity, `acl` as for `connect`. `keep` (seconds,
+    /// 0.001 to a day; off by default) keeps the contender at a release, so that the next acquire in
+    /// this process costs no request, until nobody here has used it for so long or anybody else comes;
+    /// the token is then the pair `(fencing_token, grant_count)` (R2).
     ///
     /// Raises `InvalidArgument` for a bad path or option, `Closed`.
     #[pyo3(
-        signature = (path, *, naming = None, data = None, acl = None),
-        text_signature = "($self, path, *, naming='curator', data=None, acl=None)"
+        signature = (path, *, naming = None, data = None, acl = None, keep = None),
+        text_signature = "($self, path, *, naming='curator', data=None, acl=None, keep=None)"
     )]
     fn mutex(
         slf: &Bound<'_, Self>,
@@ -124,17 +127,18 @@ impl Session {
         naming: Option<&Bound<'_, PyAny>>,
         data: Option<&Bound<'_, PyAny>>,
         acl: Option<&Bound<'_, PyAny>>,
+        keep: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<Mutex>> {
         let path = arguments::text("mutex", "path", path)?;
-        let options = options::lock("mutex", naming, data, acl)?;
+        let options = options::lock("mutex", naming, data, acl, keep)?;
         let mutex = slf.get().session.mutex_with(&path, options);
         locks::mutex(slf, mutex.or_raise(slf.py())?)
     }
 
     /// A re-entrant mutex on `path`; its owners are threads. As `mutex` otherwise.
     #[pyo3(
-        signature = (path, *, naming = None, data = None, acl = None),
-        text_signature = "($self, path, *, naming='curator', data=None, acl=None)"
+        signature = (path, *, naming = None, data = None, acl = None, keep = None),
+        text_signature = "($self, path, *, naming='curator', data=None, acl=None, keep=None)"
     )]
     fn reentrant_mutex(
         slf: &Bound<'_, Self>,
@@ -142,9 +146,10 @@ impl Session {
         naming: Option<&Bound<'_, PyAny>>,
         data: Option<&Bound<'_, PyAny>>,
         acl: Option<&Bound<'_, PyAny>>,
+        keep: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Py<ReentrantMutex>> {
         let path = arguments::text("reentrant_mutex", "path", path)?;
-        let options = options::lock("reentrant_mutex", naming, data, acl)?;
+        let options = options::lock("reentrant_mutex", naming, data, acl, keep)?;
         let mutex = slf.get().session.reentrant_mutex_with(&path, options);
         locks::reentrant_mutex(slf, mutex.or_raise(slf.py())?)
     }
@@ -162,7 +167,7 @@ impl Session {
         acl: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<RwLock> {
         let path = arguments::text("rwlock", "path", path)?;
-        let options = options::lock("rwlock", naming, data, acl)?;
+        let options = options::lock("rwlock", naming, data, acl, None)?;
         let lock = slf.get().session.rwlock_with(&path, options);
         locks::rwlock(slf, lock.or_raise(slf.py())?)
     }

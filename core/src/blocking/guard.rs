@@ -47,6 +47,11 @@ impl Guard {
         self.0.fencing_token()
     }
 
+    /// The second part of the token where contenders are kept (R2). See [`crate::Guard::grant_count`].
+    pub fn grant_count(&self) -> u64 {
+        self.0.grant_count()
+    }
+
     /// The lock path.
     pub fn path(&self) -> &str {
         self.0.path()

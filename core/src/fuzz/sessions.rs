@@ -250,12 +250,14 @@ impl Rig {
                 naming: [Naming::Curator, Naming::Kazoo][usize::from(choice >> 3 & 1)],
                 data: None,
                 acl: None,
+                keep: None,
                 stats: LockStats::default(),
             }),
             kind,
             owner: (choice >> 4 & 1 == 1).then(|| Owner(u64::from(choice >> 5))),
             called: self.now,
             deadline: Deadline::Never,
+            past: None,
             to: GrantTo::Lock(completer),
         };
         self.command(Command::Lock(request));

@@ -57,6 +57,7 @@ fn lock_cancellable(
         owner: None,
         called: Time(0),
         deadline: Deadline::Never,
+        past: None,
         to: GrantTo::Lock(completer),
     }));
     let registration = cancel.map(|cancel| cancel.register(link, attempt));

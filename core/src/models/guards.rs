@@ -11,7 +11,7 @@ use super::{Count, every_order, models, most_orders};
 use crate::clock::{self, Time};
 use crate::command::{Command, GuardId, LockTarget};
 use crate::error::ErrorKind;
-use crate::guard::{Guard, GuardCell};
+use crate::guard::{Grant, Guard, GuardCell};
 use crate::lease_term::LeaseTerm;
 use crate::link::Link;
 use crate::loss::Loss;
@@ -37,6 +37,7 @@ pub(super) fn target() -> Arc<LockTarget> {
         naming: Naming::Curator,
         data: None,
         acl: None,
+        keep: None,
         stats: LockStats::default(),
     })
 }
@@ -49,11 +50,15 @@ pub(super) fn granted(link: &Arc<Link>) -> Guard {
 fn cell(link: &Arc<Link>, lease: Time) -> Arc<GuardCell> {
     GuardCell::new(
         GuardId(1),
-        7,
-        "/l/x".into(),
+        Grant {
+            token: 7,
+            count: 1,
+            node_path: "/l/x".into(),
+            granted: Time(0),
+            term: Arc::new(LeaseTerm::new(lease)),
+            kept: None,
+        },
         target(),
-        Time(0),
-        Arc::new(LeaseTerm::new(lease)),
         Arc::clone(link),
     )
 }

@@ -7,6 +7,7 @@
 mod calls;
 mod completion;
 mod guards;
+mod kept;
 mod latch;
 mod lease;
 mod mailbox;
@@ -19,11 +20,12 @@ type Model = (&'static str, fn());
 
 /// Every model, with its name.
 pub fn all() -> impl Iterator<Item = (String, fn())> {
-    let modules: [(&str, &[Model]); 10] = [
+    let modules: [(&str, &[Model]); 11] = [
         ("calls", calls::MODELS),
         ("completion", completion::MODELS),
         ("guards", guards::MODELS),
         ("latch", latch::MODELS),
+        ("kept", kept::MODELS),
         ("lease", lease::MODELS),
         ("mailbox", mailbox::MODELS),
         ("process", process::MODELS),
@@ -78,6 +80,10 @@ struct Count(std::sync::Arc<std::sync::atomic::AtomicUsize>);
 impl Count {
     fn add(&self) {
         self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+    }
+
+    fn take_back(&self) {
+        self.0.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
     }
 
     fn get(&self) -> usize {

@@ -18,6 +18,8 @@ pub(super) struct Attempt {
     pub(super) node: Option<NodeId>,
     /// Whether it found somebody before it.
     pub(super) contended: bool,
+    /// Whether it waits without a contender of its own.
+    pub(super) parked: bool,
 }
 
 impl Attempt {
@@ -45,6 +47,7 @@ impl Queues {
             path,
             node: None,
             contended: false,
+            parked: false,
         };
         if let Some(at) = attempt.timer() {
             self.timers.set(at, Timer::Attempt(id));
@@ -56,13 +59,16 @@ impl Queues {
         }
     }
 
-    /// Gives the attempt a contender.
+    /// Gives the attempt a contender, or parks it behind one that is kept.
     pub(super) fn enqueue(
         &mut self,
         cx: &mut Context<'_>,
         id: AttemptId,
         downgrade_of: Option<NodeId>,
     ) {
+        if downgrade_of.is_none() && self.park(cx, id) {
+            return;
+        }
         if let Some(node) = self.add_node(cx, id, downgrade_of) {
             self.drive(cx, node);
         }
@@ -73,6 +79,9 @@ impl Queues {
         let attempt = self.attempts.remove(&id)?;
         if let Some(at) = attempt.timer() {
             self.timers.cancel(at, Timer::Attempt(id));
+        }
+        if attempt.parked {
+            self.forget_parked(attempt.path, id);
         }
         if let Some(queue) = self.paths.get_mut(attempt.path) {
             queue.users -= 1;

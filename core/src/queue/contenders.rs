@@ -71,7 +71,7 @@ impl Queues {
         let path = cx.full_path(&query.target.path);
         let sync = Request::Sync { path: path.clone() };
         cx.machine.submit(&sync, Tag::Nothing, REPLY);
-        let list = Request::GetChildren2 { path };
+        let list = Request::GetChildren2 { path, watch: false };
         cx.machine
             .submit(&list, Tag::QueryList(id, query.round), LISTING_REPLY);
     }

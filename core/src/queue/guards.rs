@@ -12,7 +12,7 @@ use super::timers::Timer;
 use super::{Context, Queues};
 use crate::clock::Time;
 use crate::command::{AttemptId, GuardId, HandleId, Then};
-use crate::guard::{Guard, GuardCell};
+use crate::guard::{Grant, Guard, GuardCell};
 use crate::lease_term::LeaseTerm;
 use crate::loss::Loss;
 use crate::mutant::{Mutant, broken};
@@ -29,8 +29,9 @@ pub(super) struct Hold {
     pub(super) node: NodeId,
     path: PathId,
     kind: Kind,
-    token: i64,
-    node_path: Box<str>,
+    /// The fencing token, and the number of the grant.
+    token: (i64, u64),
+    node_path: Arc<str>,
     term: Arc<LeaseTerm>,
     owner: Option<OwnerKey>,
     guards: Vec<(HandleId, Arc<GuardCell>)>,
@@ -45,8 +46,8 @@ impl Hold {
         node: NodeId,
         path: PathId,
         kind: Kind,
-        token: i64,
-        node_path: Box<str>,
+        token: (i64, u64),
+        node_path: Arc<str>,
         term: Arc<LeaseTerm>,
     ) -> Hold {
         Hold {
@@ -63,6 +64,22 @@ impl Hold {
             own_watch_due: false,
         }
     }
+
+    pub(super) fn token(&self) -> (i64, u64) {
+        self.token
+    }
+
+    pub(super) fn node_path(&self) -> Arc<str> {
+        Arc::clone(&self.node_path)
+    }
+
+    pub(super) fn term(&self) -> &Arc<LeaseTerm> {
+        &self.term
+    }
+
+    pub(super) fn give(&mut self, handle: HandleId, cell: Arc<GuardCell>) {
+        self.guards.push((handle, cell));
+    }
 }
 
 impl Queues {
@@ -71,26 +88,14 @@ impl Queues {
         let Some(attempt) = self.take_attempt(attempt) else {
             return;
         };
-        let id = HoldId(self.next_id());
-        if let Some(node) = self.nodes.get_mut(&hold.node) {
-            node.user = User::Hold(id);
-        }
-        if let Some(path) = self.paths.get_mut(hold.path) {
-            path.users += 1;
-        }
-        hold.granted = cx.now;
         let key = attempt
             .request
             .owner
             .as_ref()
             .map(|owner| OwnerKey::new(attempt.path, attempt.request.target.naming, owner));
         hold.owner.clone_from(&key);
-        self.timers
-            .set(cx.now + OWN_WATCH_AFTER, Timer::OwnWatch(id));
         let kind = hold.kind;
-        self.believing += 1;
-        self.holds.insert(id, hold);
-        self.tell_held_paths(cx);
+        let id = self.add_hold(cx, hold, cx.now);
         let guard = self.give_guard(cx, id, &attempt);
         if let Some(key) = &key {
             self.owner_holds(cx, key, kind, id);
@@ -98,6 +103,32 @@ impl Queues {
         if let Some(guard) = guard {
             attempt.request.to.grant(guard);
         }
+    }
+
+    /// The contender is the hold's from now on.
+    pub(super) fn add_hold(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut hold: Hold,
+        granted: Time,
+    ) -> HoldId {
+        let id = HoldId(self.next_id());
+        if let Some(node) = self.nodes.get_mut(&hold.node) {
+            node.user = User::Hold(id);
+        }
+        if let Some(path) = self.paths.get_mut(hold.path) {
+            path.users += 1;
+        }
+        hold.granted = granted;
+        for (_, cell) in &hold.guards {
+            self.guards.insert(cell.id, id);
+        }
+        self.timers
+            .set(granted + OWN_WATCH_AFTER, Timer::OwnWatch(id));
+        self.believing += 1;
+        self.holds.insert(id, hold);
+        self.tell_held_paths(cx);
+        id
     }
 
     /// The owner gets what it holds once more, at no request (R11).
@@ -115,13 +146,19 @@ impl Queues {
             .target
             .stats
             .granted(waited, attempt.contended);
+        let (token, count) = hold.token;
+        let grant = Grant {
+            token,
+            count,
+            node_path: hold.node_path(),
+            granted: cx.now,
+            term: Arc::clone(&hold.term),
+            kept: None,
+        };
         let cell = GuardCell::new(
             GuardId::next(),
-            hold.token,
-            hold.node_path.clone(),
+            grant,
             Arc::clone(&attempt.request.target),
-            cx.now,
-            Arc::clone(&hold.term),
             Arc::clone(cx.link),
         );
         self.guards.insert(cell.id, id);
@@ -172,7 +209,7 @@ impl Queues {
         self.end_hold(cx, id);
     }
 
-    /// The last guard is gone: so is the hold, and the contender follows.
+    /// The last guard is gone: so is the hold, and the contender follows, if it is not kept.
     fn end_hold(&mut self, cx: &mut Context<'_>, id: HoldId) {
         let Some(hold) = self.holds.remove(&id) else {
             return;
@@ -181,7 +218,11 @@ impl Queues {
             .cancel(hold.granted + OWN_WATCH_AFTER, Timer::OwnWatch(id));
         if hold.lost.is_none() {
             self.believing -= 1;
-            self.abandon(cx, hold.node);
+            if self.keep(hold.path, hold.node) {
+                self.answer_releases(hold.node, &Ok(()));
+            } else {
+                self.abandon(cx, hold.node);
+            }
         }
         self.tell_held_paths(cx);
         if let Some(path) = self.paths.get_mut(hold.path) {
@@ -202,8 +243,19 @@ impl Queues {
 
     // ---- loss ----
 
+    /// The contender of a hold goes with it.
+    fn keep_no_more(&mut self, cx: &mut Context<'_>, id: HoldId) {
+        let at = self.holds.get(&id).map(|hold| (hold.path, hold.node));
+        if let Some((path, node)) = at
+            && self.keeps_node(path, node)
+        {
+            self.stop_keeping(cx, path);
+        }
+    }
+
     /// The lock is lost: told before anything else happens (R4).
     pub(super) fn lose(&mut self, cx: &mut Context<'_>, id: HoldId, loss: Loss) {
+        self.keep_no_more(cx, id);
         let Some(hold) = self.holds.get_mut(&id) else {
             return;
         };
@@ -269,6 +321,7 @@ impl Queues {
             self.term = None;
             self.generation += 1;
             tracing::warn!(guards = self.guards.len(), "the lease has run out");
+            self.stop_all_keeping(cx);
             self.lose_all(cx, Loss::LeaseRanOut);
         }
         if cx.machine.is_connected() && cx.now < until {
@@ -292,6 +345,7 @@ impl Queues {
         until: Time,
         then: Then<()>,
     ) {
+        self.stop_keeping_of(cx, handle);
         let freed = self.lose_handle(cx, handle);
         let error = crate::link::closed("lock");
         if !broken(Mutant::WaitingAfterClose) {
@@ -329,6 +383,7 @@ impl Queues {
 
     /// Ends everything: the end of the session will free the nodes.
     pub(crate) fn close_everything(&mut self, cx: &mut Context<'_>) {
+        self.stop_all_keeping(cx);
         self.lose_all(cx, Loss::Closed);
         let error = crate::link::closed("lock");
         self.fail_all(cx, None, &error);
@@ -357,6 +412,8 @@ impl Queues {
             .map(|hold| hold.node)
             .collect();
         for id in emptied {
+            // What it held is freed, also where another handle has made it.
+            self.keep_no_more(cx, id);
             self.end_hold(cx, id);
         }
         freed
@@ -402,20 +459,26 @@ impl Queues {
     }
 
     /// The contenders that back guards, for those who renew the lease by a write.
-    fn tell_held_paths(&mut self, cx: &mut Context<'_>) {
+    pub(super) fn tell_held_paths(&mut self, cx: &mut Context<'_>) {
         if !cx.machine.confirms_by_write() {
             return;
         }
-        let mut paths: Vec<String> = self
-            .holds
-            .values()
-            .filter(|hold| hold.lost.is_none())
-            .filter_map(|hold| {
-                let position = self.nodes.get(&hold.node)?.position.as_ref()?;
-                Some(self.paths.get(hold.path)?.child(&position.name))
+        let held = self.holds.values().filter(|hold| hold.lost.is_none());
+        let kept = self.kept_paths.iter().filter_map(|id| {
+            let kept = self.paths.get(*id)?.kept.as_ref()?;
+            Some(kept.node)
+        });
+        let mut paths: Vec<String> = held
+            .map(|hold| hold.node)
+            .chain(kept)
+            .filter_map(|node| {
+                let node = self.nodes.get(&node)?;
+                let path = self.paths.get(node.path)?;
+                Some(path.child(&node.position.as_ref()?.name))
             })
             .collect();
         paths.sort_unstable();
+        paths.dedup();
         cx.machine.set_held_paths(paths);
     }
 }

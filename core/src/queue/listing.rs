@@ -37,6 +37,8 @@ pub(super) struct Listings {
     /// to the leader, for whatever is read after it.
     pub(super) created: Option<u64>,
     wanted: Option<Behind>,
+    /// The next listing is to watch the children.
+    watch_wanted: bool,
 }
 
 #[derive(Debug)]
@@ -45,6 +47,8 @@ struct Listing {
     behind: Behind,
     /// Whether what it is behind was answered as it has to be.
     confirmed: bool,
+    /// Whether it watches the children.
+    watches: bool,
     generation: u64,
     sent: Time,
 }
@@ -101,6 +105,25 @@ impl Queues {
         }
     }
 
+    /// The next listing of the path also watches the children.
+    pub(super) fn watch_children_with_next(&mut self, id: PathId) {
+        if let Some(path) = self.paths.get_mut(id) {
+            path.listings.watch_wanted = !path.children_watched;
+        }
+    }
+
+    /// Wants to be told of the next change of the children, and to know them up to then.
+    pub(super) fn watch_children(&mut self, id: PathId) {
+        let Some(path) = self.paths.get_mut(id) else {
+            return;
+        };
+        let mut under_way = path.listings.under_way.iter();
+        if !path.children_watched && !under_way.any(|listing| listing.watches) {
+            path.listings.watch_wanted = true;
+            self.want_new_listing(id, Behind::Nothing);
+        }
+    }
+
     /// Sends the listings that are wanted, once a turn has queued what they have to show.
     pub(super) fn send_listings(&mut self, cx: &mut Context<'_>) {
         if !cx.machine.is_connected() {
@@ -121,10 +144,12 @@ impl Queues {
             let full_path = path.full_path.to_string();
             path.listings.sent += 1;
             let number = path.listings.sent;
+            let watches = std::mem::take(&mut path.listings.watch_wanted);
             path.listings.under_way.push_back(Listing {
                 number,
                 behind,
                 confirmed: behind == Behind::Nothing || broken(Mutant::NoWordBeforeRecovery),
+                watches,
                 generation,
                 sent: cx.now,
             });
@@ -149,7 +174,10 @@ impl Queues {
                         .submit(&multi, Tag::Word(id, number), LISTING_BYTES);
                 }
             }
-            let list = Request::GetChildren2 { path: full_path };
+            let list = Request::GetChildren2 {
+                path: full_path,
+                watch: watches,
+            };
             cx.machine.submit(&list, Tag::List(id, number), expected);
         }
     }
@@ -195,10 +223,14 @@ impl Queues {
             self.listing_wanted.insert(id);
         }
         let names = match outcome {
-            Outcome::Done(Reply::Children { names, .. }) => names,
+            Outcome::Done(Reply::Children { names, .. }) => {
+                path.children_watched |= listing.watches;
+                names
+            }
             // The path is not there yet, or any more: nobody queues.
             Outcome::Refused(Code::NO_NODE) => Vec::new(),
             Outcome::Refused(Code::THROTTLED_OP) => {
+                path.listings.watch_wanted |= listing.watches;
                 self.want_new_listing(id, listing.behind);
                 return;
             }
@@ -289,6 +321,8 @@ impl Queues {
         for node in self.waiting_nodes(id) {
             self.evaluate(cx, node, true);
         }
+        self.begin_keeping(cx, id);
+        self.look_at_parked(id);
     }
 
     /// Our nodes that attempts wait with, in their order.
@@ -390,6 +424,16 @@ impl Queues {
         self.paths
             .get(id)
             .is_some_and(|path| path.listings.answered >= covered_by)
+    }
+
+    /// Watches on children went with the connection, and are not set again.
+    pub(super) fn forget_children_watches(&mut self) {
+        for id in self.paths.ids() {
+            if let Some(path) = self.paths.get_mut(id) {
+                path.children_watched = false;
+                path.listings.watch_wanted = false;
+            }
+        }
     }
 
     /// Listings under way went with the connection.

@@ -169,6 +169,7 @@ impl Queues {
         {
             let list = Request::GetChildren2 {
                 path: lost.full_path.clone(),
+                watch: false,
             };
             cx.machine.submit(&list, Tag::LostList(id), LISTING_REPLY);
         }

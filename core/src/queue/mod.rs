@@ -5,12 +5,14 @@ mod acls;
 mod attempts;
 mod contenders;
 mod guards;
+mod kept;
 mod listing;
 mod lost_creates;
 pub(crate) mod names;
 mod nodes;
 mod owners;
 mod parents;
+mod parked;
 mod paths;
 mod replies;
 mod timers;
@@ -35,7 +37,8 @@ use guards::{Hold, HoldId};
 use lost_creates::LostCreates;
 use nodes::{Node, NodeId, ReleaseId};
 use owners::{OwnerEntry, OwnerKey};
-use paths::{PathId, Paths};
+pub(crate) use paths::PathId;
+use paths::Paths;
 pub(crate) use replies::Tag;
 use timers::Timers;
 
@@ -93,6 +96,10 @@ pub(crate) struct Queues {
     listing_wanted: BTreeSet<PathId>,
     /// Paths on which a turn waits for the lease to run.
     lease_wanted: BTreeSet<PathId>,
+    /// Paths with a kept contender.
+    kept_paths: BTreeSet<PathId>,
+    /// Paths on which a kept contender is free, or attempts are parked, and something has changed.
+    kept_due: BTreeSet<PathId>,
     term: Option<Arc<LeaseTerm>>,
     /// Rises with every event after which views prove nothing until verified: a lost connection, a
     /// lease that ran out.
@@ -106,9 +113,9 @@ impl Queues {
         self.last_id
     }
 
-    /// Whether a guard believes.
+    /// Whether a guard believes, or may at any moment: a caller takes what is kept.
     pub(crate) fn is_believing(&self) -> bool {
-        self.believing > 0
+        self.believing > 0 || !self.kept_paths.is_empty()
     }
 
     /// Whether an attempt waits.

@@ -62,6 +62,8 @@ pub(super) enum Phase {
 pub(super) enum User {
     Attempt(AttemptId),
     Hold(HoldId),
+    /// It is kept: nobody holds it, or a caller who took it without the engine.
+    Kept,
     /// It has to go (R5).
     Nobody,
 }
@@ -185,6 +187,8 @@ impl Queues {
             return;
         };
         let user = std::mem::replace(&mut node.user, User::Nobody);
+        let path = node.path;
+        self.look_at_parked(path);
         self.drive(cx, id);
         if let User::Attempt(attempt) = user {
             self.fail_attempt(cx, attempt, error);

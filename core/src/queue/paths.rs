@@ -1,16 +1,18 @@
 //! One queue per lock path and family of recipes.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
+use super::kept::Kept;
 use super::listing::Listings;
 use super::names::{self, Family, Position};
 use super::nodes::NodeId;
 use super::parents::Parents;
 use super::view::View;
+use crate::command::AttemptId;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct PathId(pub(super) u64);
+pub(crate) struct PathId(pub(crate) u64);
 
 /// Everything about one lock path.
 pub(super) struct PathQueue {
@@ -28,6 +30,11 @@ pub(super) struct PathQueue {
     pub(super) creating_exclusive: usize,
     /// Attempts, holds and questions that need this entry.
     pub(super) users: usize,
+    /// Whether the server tells us of the next change of the children.
+    pub(super) children_watched: bool,
+    pub(super) kept: Option<Kept>,
+    /// Attempts that wait without a contender of their own, in order.
+    pub(super) parked: VecDeque<AttemptId>,
 }
 
 impl PathQueue {
@@ -43,6 +50,9 @@ impl PathQueue {
             creating: 0,
             creating_exclusive: 0,
             users: 0,
+            children_watched: false,
+            kept: None,
+            parked: VecDeque::new(),
         }
     }
 
@@ -78,6 +88,10 @@ impl Paths {
 
     pub(super) fn get_mut(&mut self, id: PathId) -> Option<&mut PathQueue> {
         self.by_id.get_mut(&id)
+    }
+
+    pub(super) fn find(&self, full_path: &str, family: Family) -> Option<PathId> {
+        self.ids.get(&(Arc::from(full_path), family)).copied()
     }
 
     pub(super) fn ids(&self) -> Vec<PathId> {

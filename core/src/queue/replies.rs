@@ -59,7 +59,11 @@ impl Queues {
     }
 
     /// The connection is lost. Views prove nothing about order until they are verified (Z11).
-    pub(crate) fn suspended(&mut self) {
+    pub(crate) fn suspended(&mut self, cx: &mut Context<'_>) {
+        self.forget_children_watches();
+        if !broken(Mutant::KeptWithoutConnection) {
+            self.stop_all_keeping(cx);
+        }
         self.generation += u64::from(!broken(Mutant::GrantBeforeRearmed));
         self.forget_listings();
     }
@@ -82,6 +86,7 @@ impl Queues {
                     self.drive(cx, node);
                 }
             }
+            self.look_at_parked(id);
         }
         self.look_for_all_lost(cx);
         self.watch_due_holds(cx);
@@ -90,6 +95,8 @@ impl Queues {
 
     /// The session is over: guards are lost, nodes are gone, attempts queue again (R9).
     pub(crate) fn session_over(&mut self, cx: &mut Context<'_>) {
+        self.forget_children_watches();
+        self.stop_all_keeping(cx);
         if !broken(Mutant::BeliefAfterSession) {
             if let Some(term) = self.term.take() {
                 term.break_now();
@@ -131,13 +138,15 @@ impl Queues {
                 Timer::Retry(node) => self.drive(cx, node),
                 Timer::Query(query) => self.query_timed_out(query),
                 Timer::Closer(closer) => self.close_by_time(closer),
+                Timer::Kept(path) => self.look_at_idle(cx, path),
                 Timer::LostCreates(lost) => self.look_for_lost(cx, lost),
             }
         }
     }
 
-    /// The end of a turn: sends the listings that it made necessary.
+    /// The end of a turn: decides on kept contenders, and sends the listings that became necessary.
     pub(crate) fn flush(&mut self, cx: &mut Context<'_>) {
+        self.settle_kept(cx);
         self.send_listings(cx);
     }
 }

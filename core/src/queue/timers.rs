@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::guards::HoldId;
 use super::nodes::{NodeId, ReleaseId};
+use super::paths::PathId;
 use crate::clock::Time;
 use crate::command::AttemptId;
 
@@ -21,6 +22,8 @@ pub(super) enum Timer {
     Query(u64),
     /// A close has to be answered.
     Closer(u64),
+    /// A kept contender may have been idle for too long.
+    Kept(PathId),
     /// A path is looked at for creates that were lost on it.
     LostCreates(u64),
 }

@@ -283,6 +283,9 @@ impl Queues {
 
     /// An event of a data watch.
     pub(super) fn watch_fired(&mut self, cx: &mut Context<'_>, kind: WatchEventKind, path: &str) {
+        if kind == WatchEventKind::ChildrenChanged {
+            return self.children_changed(cx, path);
+        }
         for (id, position) in self.paths.contenders_at(path) {
             if kind == WatchEventKind::Deleted {
                 self.contender_gone(cx, id, &position);
@@ -404,11 +407,18 @@ impl Queues {
             return;
         };
         let full_path = path.child(&position.name);
-        let node_path: Box<str> = cx.user_path(&full_path).into();
+        let node_path = cx.user_path(&full_path).into();
         // A downgraded read repeats the writer's token: its own node is younger than writers that
         // are queued already (R2).
         let token = node.writers_token.unwrap_or(node.czxid);
-        let hold = Hold::new(id, node.path, node.kind, token, node_path, term.clone());
+        let hold = Hold::new(
+            id,
+            node.path,
+            node.kind,
+            (token, 1),
+            node_path,
+            term.clone(),
+        );
         self.start_hold(cx, attempt, hold);
     }
 }

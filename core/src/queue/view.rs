@@ -33,6 +33,8 @@ pub(super) struct View {
     exclusive: BTreeSet<Position>,
     /// Contenders that are not ours and have a watch.
     watched_strangers: BTreeSet<Position>,
+    /// How many are ours.
+    ours: usize,
 }
 
 impl View {
@@ -43,13 +45,17 @@ impl View {
         if seen.node.is_some() {
             self.watched_strangers.remove(&position);
         }
-        self.seen.insert(position, seen);
+        self.ours += usize::from(seen.node.is_some());
+        let before = self.seen.insert(position, seen);
+        self.ours -= usize::from(before.is_some_and(|seen| seen.node.is_some()));
     }
 
     pub(super) fn remove(&mut self, position: &Position) -> Option<Seen> {
         self.exclusive.remove(position);
         self.watched_strangers.remove(position);
-        self.seen.remove(position)
+        let seen = self.seen.remove(position)?;
+        self.ours -= usize::from(seen.node.is_some());
+        Some(seen)
     }
 
     pub(super) fn get(&self, position: &Position) -> Option<&Seen> {
@@ -76,6 +82,16 @@ impl View {
         self.seen.len()
     }
 
+    /// How many are not ours.
+    pub(super) fn strangers(&self) -> usize {
+        self.seen.len() - self.ours
+    }
+
+    /// Who is at the front, if it is ours.
+    pub(super) fn first_of_ours(&self) -> Option<NodeId> {
+        self.seen.values().next()?.node
+    }
+
     /// Who is at the front.
     pub(super) fn first(&self) -> Option<Position> {
         self.seen.keys().next().cloned()
@@ -91,6 +107,7 @@ impl View {
     pub(super) fn replace(&mut self, positions: impl Iterator<Item = Position>) -> Vec<NodeId> {
         let mut before = std::mem::take(&mut self.seen);
         self.exclusive.clear();
+        self.ours = 0;
         for position in positions {
             let seen = before.remove(&position).unwrap_or_default();
             self.insert(position, seen);

@@ -1,5 +1,7 @@
 //! What has to hold after every step, and what when all is calm again.
 
+use std::collections::BTreeSet;
+
 use super::client::{Call, Client, Held};
 use super::workload::{MUTEX, PATHS};
 use crate::command::AttemptId;
@@ -25,13 +27,13 @@ pub(super) fn granted(
     at: (usize, usize),
     now: u64,
     children: Option<&[String]>,
-    last_token: &mut i64,
+    last_token: &mut (i64, u64),
 ) -> Result<(), Violation> {
     let (client_index, held_index) = at;
     let client = &clients[client_index];
     let held = &client.held[held_index];
     let path = PATHS[held.path].0;
-    let token = held.guard.fencing_token();
+    let token = pair(held);
     let mut repeats = false;
     for (other_index, other_client) in clients.iter().enumerate() {
         for (other_held_index, other) in other_client.held.iter().enumerate() {
@@ -39,7 +41,7 @@ pub(super) fn granted(
                 continue;
             }
             if other_index == client_index && same_owner(other, held) {
-                repeats |= other.guard.fencing_token() == token;
+                repeats |= pair(other) == token;
                 continue;
             }
             if other.kind == Kind::Read && held.kind == Kind::Read || other.meddled {
@@ -61,13 +63,13 @@ pub(super) fn granted(
             }
         }
     }
-    if token <= 0 {
-        return Err(format!("R2: the token {token} is not positive"));
+    if token.0 <= 0 {
+        return Err(format!("R2: the token {token:?} is not positive"));
     }
     if held.kind != Kind::Read && !repeats {
         if token <= *last_token {
             return Err(format!(
-                "R2: token {token} on {path} is not above {last_token}"
+                "R2: token {token:?} on {path} is not above {last_token:?}"
             ));
         }
         *last_token = token;
@@ -79,6 +81,63 @@ pub(super) fn granted(
         // Nobody leads: there is no truth to compare with at the moment.
         None => Ok(()),
     }
+}
+
+/// The token whole (R2).
+fn pair(held: &Held) -> (i64, u64) {
+    (held.guard.fencing_token(), held.guard.grant_count())
+}
+
+/// What has to hold for a guard of a contender that was kept. `call` is what it was granted for.
+pub(super) fn kept(
+    index: usize,
+    client: &mut Client,
+    held: &Held,
+    call: &Call,
+    there: &BTreeSet<String>,
+) -> Result<(), Violation> {
+    let (path, name) = (PATHS[held.path].0, held.name().to_owned());
+    if let Some(state) = client.wrongly_granted {
+        return Err(format!(
+            "R3: client {index} was granted what it keeps, and the guard was {state:?} at once"
+        ));
+    }
+    if client.ends_told.contains(&name) {
+        return Err(format!(
+            "R1: client {index} was granted {path} with {name}, of whose end it had been told"
+        ));
+    }
+    let first = held.guard.grant_count() == 1;
+    let again = client
+        .held
+        .iter()
+        .any(|other| other.guard.node_path() == held.guard.node_path() && same_owner(other, held));
+    if first {
+        client.since_told[held.path].0.clear();
+    }
+    if first || again {
+        return Ok(());
+    }
+    let (strangers, grants) = &mut client.since_told[held.path];
+    // Who has gone away again was no stranger to make way for.
+    strangers.retain(|stranger| there.contains(stranger));
+    if !strangers.is_empty() {
+        *grants += 1;
+        if *grants > 1 {
+            return Err(format!(
+                "R7: client {index} was granted {path} by what it keeps {grants} times after it \
+                 was told that somebody had come"
+            ));
+        }
+    }
+    let waits = |other: &&Call| other.path == MUTEX && !other.cancelled && !other.closed;
+    let mut before = client.calls.iter().filter(waits);
+    if held.path == MUTEX && before.any(|other| other.number < call.number) {
+        return Err(format!(
+            "R7: client {index} was granted {path} by what it keeps before an earlier call"
+        ));
+    }
+    Ok(())
 }
 
 /// What a name stands for, by the rules as they are.

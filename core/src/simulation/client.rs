@@ -1,5 +1,6 @@
 //! One process: the real engine, a clock of its own rate, and what its callers do.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
@@ -14,11 +15,13 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::guard::Guard;
 use crate::handle::Session;
+use crate::kept::{self, Asked};
 use crate::link::Link;
 use crate::owner::Owner;
 use crate::pending::Pending;
-use crate::queue::names::{Kind, Naming};
+use crate::queue::names::{Family, Kind, Naming};
 use crate::runtime::{Callbacks, Job};
+use crate::state::GuardState;
 use crate::stats::LockStats;
 use crate::sync::{Receiver, completion};
 
@@ -121,6 +124,8 @@ pub(super) struct Setup<'a> {
     pub(super) prefix: &'a str,
     pub(super) naming: Naming,
     pub(super) by_write: bool,
+    /// How long what it keeps may be idle, if it keeps anything.
+    pub(super) keep: Option<Duration>,
     pub(super) seed: u64,
     /// Nanoseconds of its clock for each 1,000 true ones.
     pub(super) rate: u64,
@@ -146,6 +151,14 @@ pub(super) struct Client {
     called: u64,
     /// Calls that waited when their session ended, in the order that they have to keep (R9).
     pub(super) former: Vec<AttemptId>,
+    /// The contenders of others that were there when a change of the children was told, and the grants
+    /// of what is kept since then, by path.
+    pub(super) since_told: [(BTreeSet<String>, u32); PATHS.len()],
+    /// The ends of its own contenders that it was told of.
+    pub(super) ends_told: BTreeSet<String>,
+    pub(super) keeps: bool,
+    /// The state of a guard that was no good when it was taken from what is kept.
+    pub(super) wrongly_granted: Option<GuardState>,
     session: Session,
     targets: Vec<Arc<LockTarget>>,
     /// Nanoseconds of its clock for each 1,000 true ones.
@@ -189,6 +202,10 @@ impl Client {
             paused_until: None,
             called: 0,
             former: Vec::new(),
+            since_told: Default::default(),
+            ends_told: BTreeSet::new(),
+            keeps: setup.keep.is_some(),
+            wrongly_granted: None,
             session,
             targets: PATHS
                 .iter()
@@ -199,6 +216,7 @@ impl Client {
                         naming: setup.naming,
                         data: None,
                         acl: None,
+                        keep: setup.keep.filter(|_| *family == Family::Mutex),
                         stats: LockStats::default(),
                     })
                 })
@@ -248,6 +266,17 @@ impl Client {
             Some(wait) => Deadline::At(called + wait),
         };
         self.called += 1;
+        let target = Arc::clone(&self.targets[path]);
+        let to = GrantTo::Try(completer);
+        let past = match kept::ask(&self.link, &target, owner.is_some(), handle, called) {
+            Asked::Granted(cell) => {
+                let state = cell.state(called);
+                self.wrongly_granted = (state != GuardState::Held).then_some(state);
+                to.grant(Guard::new(cell, Some(self.session.clone())));
+                None
+            }
+            Asked::Queue(past) => Some((past, to)),
+        };
         self.calls.push(Call {
             attempt,
             number: self.called,
@@ -263,16 +292,20 @@ impl Client {
             closed: false,
             receiver,
         });
+        let Some((past, to)) = past else {
+            return self.called;
+        };
         self.link.send(Command::Lock(LockRequest {
             attempt,
             handle,
             session: Some(self.session.clone()),
-            target: Arc::clone(&self.targets[path]),
+            target,
             kind,
             owner: owner.map(Owner),
             called,
             deadline,
-            to: GrantTo::Try(completer),
+            past,
+            to,
         }));
         self.called
     }

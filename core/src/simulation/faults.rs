@@ -36,6 +36,7 @@ pub(super) enum Kind {
     Touch,
     DeleteWaiter,
     DeleteHolder,
+    DeleteFirst,
     Usurp,
     Undercut,
     Exhaust,
@@ -162,6 +163,8 @@ pub(super) enum Fault {
         which: usize,
     },
     /// Somebody deletes the contender of a guard.
+    /// Somebody deletes the first contender on the mutex, whether it is held or only kept.
+    DeleteFirst,
     DeleteHolder {
         which: usize,
     },
@@ -324,6 +327,7 @@ impl Fault {
                 path,
                 which: random.usize(..),
             },
+            Kind::DeleteFirst => Fault::DeleteFirst,
             Kind::DeleteHolder => Fault::DeleteHolder {
                 which: random.usize(..),
             },

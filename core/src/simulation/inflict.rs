@@ -8,7 +8,7 @@ use zoolock_testserver::model::{NodeKind, Role, permission};
 use super::faults::Fault;
 use super::network::{Parcel, Pipe};
 use super::trace::Actor;
-use super::workload::{PATHS, READ_WRITE};
+use super::workload::{MUTEX, PATHS, READ_WRITE};
 use super::world::World;
 use crate::queue::names::{Family, Kind};
 
@@ -45,6 +45,7 @@ impl World {
             | Fault::Touch { .. }
             | Fault::DeleteWaiter { .. }
             | Fault::DeleteHolder { .. }
+            | Fault::DeleteFirst
             | Fault::Undercut { .. }
             | Fault::Usurp { .. }
             | Fault::AskToRead { .. }
@@ -327,6 +328,15 @@ impl World {
                 }
                 self.delete(path, &name);
             }
+            Fault::DeleteFirst => {
+                let Some(first) = self.queue(MUTEX).into_iter().next() else {
+                    return;
+                };
+                for held in self.clients.iter_mut().flat_map(|client| &mut client.held) {
+                    held.meddled |= held.path == MUTEX && held.name() == first;
+                }
+                self.delete(MUTEX, &first);
+            }
             Fault::Usurp { which } => self.usurp(which),
             Fault::AskToRead { client, owner } if !self.clients[client].is_paused() => {
                 let call = self.clients[client].lock(now, READ_WRITE, Kind::Read, owner, None);
@@ -376,6 +386,7 @@ impl World {
 
     pub(super) fn delete(&mut self, path: usize, name: &str) {
         self.disordered = true;
+        self.taken_away.insert(name.to_owned());
         let child = format!("{}/{name}", self.full_path(path));
         let deleted = self.cluster.delete_node(self.now, &child);
         self.note(Actor::Fault, || format!("deletes {name}: {deleted:?}"));
@@ -403,6 +414,7 @@ impl World {
         if id == 0 || idle && !is_idle {
             return;
         }
+        let is_idle = is_idle && !self.clients[client].keeps;
         if self.cluster.expire_session(self.now, id) && !is_idle {
             self.ended_sessions.insert(id);
             for held in &mut self.clients[client].held {

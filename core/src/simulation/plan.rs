@@ -1,5 +1,7 @@
 //! What a seed stands for: how many take part, how fast everything is, and what kind of trouble comes.
 
+use std::time::Duration;
+
 use super::faults::Kind;
 
 pub(super) const MILLI: u64 = 1_000_000;
@@ -31,10 +33,12 @@ pub(super) enum Family {
     Denied,
     /// Handles that are closed and opened, and processes that are killed.
     Leaving,
+    /// Locks that keep their contenders.
+    Kept,
 }
 
 impl Family {
-    pub(super) const ALL: [Family; 12] = [
+    pub(super) const ALL: [Family; 13] = [
         Family::Mixed,
         Family::Quiet,
         Family::Broken,
@@ -47,6 +51,7 @@ impl Family {
         Family::ByWrite,
         Family::Denied,
         Family::Leaving,
+        Family::Kept,
     ];
 
     /// The rules that its schedules show, as the names of tests carry them.
@@ -61,6 +66,7 @@ impl Family {
             Family::Busy => "r01_r05_r06_r09_",
             Family::Denied => "r01_r05_r09_r10_r20_",
             Family::Leaving => "r01_r04_r05_r09_r11_r17_",
+            Family::Kept => "r01_r02_r03_r04_r05_r07_r09_r17_",
         }
     }
 
@@ -181,6 +187,23 @@ impl Family {
                 (1, Lag),
                 (1, ExpireIdle),
             ],
+            Family::Kept => &[
+                (3, Foreign),
+                (4, ForeignGoes),
+                (3, DeleteFirst),
+                (2, Reset),
+                (1, Stray),
+                (2, Pause),
+                (1, Silence),
+                (2, CloseHandle),
+                (3, OpenHandle),
+                (1, ExpireIdle),
+                (1, Lag),
+                (1, Throttle),
+                (1, Stranger),
+                (1, CutOff),
+                (2, Rejoin),
+            ],
             Family::Leaving => &[
                 (6, CloseHandle),
                 (5, OpenHandle),
@@ -220,6 +243,15 @@ pub(super) struct Plan {
 }
 
 impl Plan {
+    /// How long what a client keeps may be idle, if it keeps anything.
+    pub(super) fn keep(&self, random: &mut fastrand::Rng) -> Option<Duration> {
+        if self.family != Family::Kept || random.u8(..5) == 0 {
+            return None;
+        }
+        let idle = self.session / 10 + random.u64(..self.session * 3);
+        Some(Duration::from_nanos(idle))
+    }
+
     pub(super) fn from_seed(seed: u64) -> Plan {
         let mut random = fastrand::Rng::with_seed(seed);
         // The families of neighbouring seeds go round, so that any run of seeds has all of them.
@@ -248,7 +280,10 @@ impl Plan {
             seed,
             family,
             servers,
-            clients: random.usize(2..5),
+            clients: match random.usize(2..5) {
+                clients if family == Family::Kept => clients - 1,
+                clients => clients,
+            },
             tick,
             session,
             length: session * 12,

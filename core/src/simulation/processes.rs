@@ -9,6 +9,7 @@ use super::faults::Fault;
 use super::network::Parcel;
 use super::plan::MILLI;
 use super::trace::Actor;
+use super::workload::PATHS;
 use super::world::World;
 use crate::command::{Command, HandleId};
 use crate::engine::Engine;
@@ -49,6 +50,7 @@ impl World {
 
     pub(super) fn close_handle(&mut self, index: usize, which: usize, nanos: u64) {
         let now = self.now;
+        let full_paths: Vec<String> = (0..PATHS.len()).map(|path| self.full_path(path)).collect();
         let client = &mut self.clients[index];
         if client.is_paused() || client.handles.is_empty() {
             return;
@@ -73,6 +75,16 @@ impl World {
             .filter(|held| held.handle == handle)
             .map(|held| (held.path, held.name().to_owned()))
             .filter(|name| !kept.contains(name))
+            .collect::<Vec<_>>();
+        let names: Vec<(usize, String)> = client
+            .engine
+            .kept_by(handle)
+            .into_iter()
+            .filter_map(|(path, name)| {
+                Some((full_paths.iter().position(|known| *known == path)?, name))
+            })
+            .filter(|name| !kept.contains(name))
+            .chain(names)
             .collect();
         let (completer, receiver) = completion();
         let until = client.clock(now) + Duration::from_nanos(nanos);

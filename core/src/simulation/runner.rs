@@ -104,10 +104,11 @@ impl Report {
         }
         let (count, total) = (self.seeds.end - self.seeds.start, self.total());
         println!(
-            "{count} schedules in {:.1} s, {:.0} a second: {} grants, {} losses, {} faults",
+            "{count} schedules in {:.1} s, {:.0} a second: {} grants ({} of kept contenders), {} losses, {} faults",
             self.took.as_secs_f64(),
             count as f64 / self.took.as_secs_f64(),
             total.grants,
+            total.kept,
             total.losses,
             total.faults
         );

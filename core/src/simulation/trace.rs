@@ -182,8 +182,13 @@ fn verdict(code: i32) -> String {
 
 /// The deleted nodes that these answers tell of.
 pub(super) fn deletions(bytes: &[u8]) -> impl Iterator<Item = String> {
+    events(bytes, 2)
+}
+
+/// The nodes of which events of this kind tell.
+pub(super) fn events(bytes: &[u8], kind: i32) -> impl Iterator<Item = String> {
     frames(bytes)
-        .filter(|frame| int(frame, 0) == -1 && int(frame, 16) == 2)
+        .filter(move |frame| int(frame, 0) == -1 && int(frame, 16) == kind)
         .map(|frame| text(frame, 24))
 }
 

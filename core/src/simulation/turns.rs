@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use super::checks::{self, Violation};
 use super::client::{Held, Releasing};
-use super::plan::MILLI;
+use super::plan::{Family, MILLI};
 use super::trace::Actor;
-use super::workload::{self, PATHS, Step};
+use super::workload::{self, MUTEX, PATHS, READ_WRITE, Step};
 use super::world::World;
 use crate::command::Command;
+use crate::queue::names::Kind;
 use crate::session::{Action, Probed, Version};
 use crate::state::GuardState;
 
@@ -24,6 +25,7 @@ impl World {
             self.clients[index].paused_until = None;
             self.last_resumed[index] = self.now;
             self.note(Actor::Client(index), || "goes on".to_owned());
+            self.ask_first(index);
         }
         let session = self.clients[index].link.session_id();
         let places = self.clients[index].places();
@@ -55,6 +57,18 @@ impl World {
             checks::finality(index, &mut self.clients[index], self.now)?;
         }
         Ok(())
+    }
+
+    /// When a process goes on, its callers may be quicker than its network thread: they find what is
+    /// kept as it was before.
+    fn ask_first(&mut self, index: usize) {
+        if self.calm || !self.clients[index].keeps || self.random.bool() {
+            return;
+        }
+        let call = self.clients[index].lock(self.now, MUTEX, Kind::Exclusive, None, None);
+        self.note(Actor::Client(index), || {
+            format!("asks {} at once, call {call}", PATHS[MUTEX].0)
+        });
     }
 
     /// Does what a client's session wants done.
@@ -139,6 +153,9 @@ impl World {
                         format!("granted {name} token {token:#x} for call {}", call.number)
                     });
                     self.summary.grants += 1;
+                    self.summary.kept += u64::from(held.guard.grant_count() > 1);
+                    let there = self.truth.contenders(held.path);
+                    checks::kept(index, &mut self.clients[index], &held, &call, there)?;
                     self.clients[index].held.push(held);
                     self.check_grant(index)?;
                     if !self.disordered {
@@ -204,7 +221,9 @@ impl World {
             .truth
             .contenders(releasing.path)
             .contains(&releasing.name);
-        if there && !over && !shared && client.clock(self.now) < releasing.until {
+        // What is kept stays, whoever ends that later.
+        let kept = client.keeps && releasing.path != READ_WRITE;
+        if there && !over && !shared && !kept && client.clock(self.now) < releasing.until {
             return Err(format!(
                 "R10: client {index} has released {}, which is still there",
                 releasing.name
@@ -221,7 +240,8 @@ impl World {
             .held
             .iter()
             .any(|other| other.meddled && other.path == held.path && other.name() == held.name());
-        if shared || self.ended_sessions.contains(&session) {
+        let gone = self.plan.family == Family::Kept && self.taken_away.contains(held.name());
+        if shared || gone || self.ended_sessions.contains(&session) {
             // Somebody else has taken its contender away, or ended its session, and it is not known
             // here yet: R1 assumes that away.
             self.clients[index].held[held_index].meddled = true;

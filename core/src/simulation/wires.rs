@@ -1,10 +1,13 @@
 //! What the network of a world does.
 
+use std::collections::BTreeSet;
+
 use zoolock_testserver::model::Output;
 
 use super::network::{Lane, Parcel, Pipe};
 use super::plan::Family;
 use super::trace::{self, Actor, Asked};
+use super::workload::PATHS;
 use super::world::World;
 use crate::session::{DialId, Failure};
 
@@ -136,7 +139,36 @@ impl World {
         }
     }
 
+    /// The contenders on a path that are not this client's.
+    fn strangers_to(&self, client: usize, path: usize) -> BTreeSet<String> {
+        let session = self.clients[client].engine.session_id();
+        let is_strange = |name: &String| {
+            let child = format!("{}/{name}", self.full_path(path));
+            let owner = self
+                .cluster
+                .node(&child)
+                .map(|node| node.stat.ephemeral_owner);
+            owner.is_some_and(|owner| owner != session)
+        };
+        let mut strangers: BTreeSet<String> = self.queue(path).into_iter().collect();
+        strangers.retain(is_strange);
+        strangers
+    }
+
     fn hears(&mut self, client: usize, at: usize, bytes: &[u8]) {
+        if self.clients[client].keeps {
+            for changed in trace::events(bytes, 4) {
+                let told = (0..PATHS.len()).find(|path| self.full_path(*path) == changed);
+                if let Some(path) = told {
+                    let strangers = self.strangers_to(client, path);
+                    self.clients[client].since_told[path] = (strangers, 0);
+                }
+            }
+            for gone in trace::deletions(bytes) {
+                let name = gone.rsplit('/').next().unwrap_or_default().to_owned();
+                self.clients[client].ends_told.insert(name);
+            }
+        }
         if self.plan.family == Family::Quiet {
             for path in trace::deletions(bytes) {
                 self.herd.woken(path, client);

@@ -29,6 +29,8 @@ pub(super) struct Summary {
     pub(super) losses: u64,
     pub(super) failures: u64,
     pub(super) faults: u64,
+    /// Grants by kept contenders.
+    pub(super) kept: u64,
 }
 
 impl Summary {
@@ -37,6 +39,7 @@ impl Summary {
         self.losses += other.losses;
         self.failures += other.failures;
         self.faults += other.faults;
+        self.kept += other.kept;
     }
 }
 
@@ -63,12 +66,14 @@ pub(super) struct World {
     pub(super) idle: Vec<u64>,
     pub(super) slow: u64,
     pub(super) calm: bool,
-    pub(super) last_tokens: [i64; PATHS.len()],
+    pub(super) last_tokens: [(i64, u64); PATHS.len()],
     pub(super) last_resumed: Vec<u64>,
     pub(super) summary: Summary,
     pub(super) trace: Trace,
     pub(super) truth: Truth,
     pub(super) herd: Herd,
+    /// Contenders that others took away.
+    pub(super) taken_away: BTreeSet<String>,
     /// Sessions that an administrator ended.
     pub(super) ended_sessions: BTreeSet<i64>,
     /// Children that are of no client, by their full paths.
@@ -120,12 +125,13 @@ impl World {
             idle: vec![0; plan.clients],
             slow: 0,
             calm: false,
-            last_tokens: [0; PATHS.len()],
+            last_tokens: [(0, 0); PATHS.len()],
             last_resumed: vec![0; plan.clients],
             summary: Summary::default(),
             trace,
             truth: Truth::default(),
             herd: Herd::default(),
+            taken_away: BTreeSet::new(),
             ended_sessions: BTreeSet::new(),
             foreign: Vec::new(),
             exhausted: [false; PATHS.len()],
@@ -154,6 +160,7 @@ impl World {
                 _ => Naming::Curator,
             },
             by_write: plan.by_write,
+            keep: plan.keep(random),
             seed: random.u64(..),
             rate: random.u64(920..=1080),
         };

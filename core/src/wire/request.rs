@@ -119,6 +119,7 @@ pub(crate) enum Request {
     },
     GetChildren2 {
         path: String,
+        watch: bool,
     },
     Sync {
         path: String,
@@ -180,7 +181,7 @@ impl Request {
             | Request::CreateContainer { path, .. }
             | Request::Delete { path, .. }
             | Request::GetData { path, .. }
-            | Request::GetChildren2 { path }
+            | Request::GetChildren2 { path, .. }
             | Request::Sync { path }
             | Request::RemoveDataWatches { path } => Some(path),
             Request::Multi(_)
@@ -208,11 +209,8 @@ impl Request {
             Request::Delete { path, version } => {
                 writer.string(path).i32(*version);
             }
-            Request::GetData { path, watch } => {
+            Request::GetData { path, watch } | Request::GetChildren2 { path, watch } => {
                 writer.string(path).bool(*watch);
-            }
-            Request::GetChildren2 { path } => {
-                writer.string(path).bool(false);
             }
             Request::Sync { path } => {
                 writer.string(path);

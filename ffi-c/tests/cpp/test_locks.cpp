@@ -264,3 +264,22 @@ TEST_F(Locks, an_object_that_ends_lets_its_holds_go)
     }
     EXPECT_TRUE(eventually([&] { return contenders() == 0; }));
 }
+
+TEST_F(Locks, r02_a_kept_contender_is_granted_again_and_the_pair_rises)
+{
+    zoolock::mutex mutex(session, path, zoolock::lock_options().keep(1min));
+    std::int64_t token = 0;
+    for (std::uint64_t count = 1; count <= 100; count++) {
+        const std::lock_guard lock(mutex);
+        EXPECT_EQ(mutex.grant_count(), count);
+        EXPECT_TRUE(count == 1 || mutex.fencing_token() == token);
+        token = mutex.fencing_token();
+    }
+    EXPECT_EQ(contenders(), 1U);
+    const zoolock::session stranger = another_session();
+    zoolock::mutex theirs(stranger, path);
+    const zoolock::guard held = theirs.acquire();
+    EXPECT_GT(held.fencing_token(), token);
+    EXPECT_EQ(held.grant_count(), 1U);
+    EXPECT_THROW(zoolock::mutex(session, path, zoolock::lock_options().keep(0s)), zoolock::invalid_argument);
+}

@@ -103,11 +103,15 @@ class Session:
         naming: _Naming = "curator",
         data: bytes | str | None = None,
         acl: _Acl | None = None,
+        keep: float | None = None,
     ) -> Mutex:
         """A mutex on `path`. Nothing is sent.
 
         `naming` ("curator" or "kazoo") is how contenders are named, `data` (bytes or str, at most
-        512 KiB) their data instead of the session's identity, `acl` as for `connect`.
+        512 KiB) their data instead of the session's identity, `acl` as for `connect`. `keep` (seconds,
+        0.001 to a day; off by default) keeps the contender at a release, so that the next acquire in
+        this process costs no request, until nobody here has used it for so long or anybody else comes;
+        the token is then the pair `(fencing_token, grant_count)` (R2).
 
         Raises `InvalidArgument` for a bad path or option, `Closed`.
         """
@@ -118,6 +122,7 @@ class Session:
         naming: _Naming = "curator",
         data: bytes | str | None = None,
         acl: _Acl | None = None,
+        keep: float | None = None,
     ) -> ReentrantMutex:
         """A re-entrant mutex on `path`; its owners are threads. As `mutex` otherwise."""
     def rwlock(
@@ -174,6 +179,9 @@ class Lock:
     @property
     def fencing_token(self) -> int:
         """The fencing token of the calling thread's hold (see the class). Raises `NotHeld`."""
+    @property
+    def grant_count(self) -> int:
+        """The `grant_count` of the calling thread's hold (see `Guard`). Raises `NotHeld`."""
     def lock(
         self,
         timeout: float | None = None,
@@ -337,6 +345,12 @@ class Guard:
     def fencing_token(self) -> int:
         """The fencing token (R2): a positive int of at most 63 bits, unique in the ensemble, rising
         from grant to grant on a path. A re-entrant grant and a downgraded read repeat it.
+        """
+    @property
+    def grant_count(self) -> int:
+        """The second part of the token of a lock with `keep`: of the grants of this contender, which this
+        is, from 1. The pair `(fencing_token, grant_count)` rises from grant to grant on a path, and a
+        resource has to compare it whole (R2). Without `keep` it is 1.
         """
     @property
     def held(self) -> bool:
@@ -513,6 +527,9 @@ def holds(lock: Lock, owner: Owner) -> bool:
 
 def token(lock: Lock, owner: Owner) -> int:
     """As `Lock.fencing_token`, of the owner's hold."""
+
+def count(lock: Lock, owner: Owner) -> int:
+    """As `Lock.grant_count`, of the owner's hold."""
 
 def refuse_closed(session: Session) -> None:
     """Whether a closed session may be entered: raises `Closed`."""

@@ -251,6 +251,12 @@ pub(crate) fn token(py: Python<'_>, lock: &Bound<'_, Lock>, owner: &Owner) -> Py
     lock.get().token_of(&owner.0).or_raise(py)
 }
 
+/// As `Lock.grant_count`, of the owner's hold.
+#[pyfunction]
+pub(crate) fn count(py: Python<'_>, lock: &Bound<'_, Lock>, owner: &Owner) -> PyResult<u64> {
+    lock.get().count_of(&owner.0).or_raise(py)
+}
+
 /// Whether a closed session may be entered: raises `Closed`.
 #[pyfunction]
 pub(crate) fn refuse_closed(py: Python<'_>, session: &Session) -> PyResult<()> {

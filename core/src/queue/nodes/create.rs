@@ -27,6 +27,7 @@ impl Queues {
             return;
         }
         let near = self.is_near_front(node.path, node.kind);
+        let keeps = node.target.keep.is_some();
         let prefix = names::prefix(node.target.naming, node.kind, &node.guid);
         let request = Request::Create2 {
             path: path.child(&prefix),
@@ -41,6 +42,10 @@ impl Queues {
         }
         cx.machine.submit(&request, Tag::Create(id), CREATE_REPLY);
         if near {
+            if keeps {
+                // At the price of no request: who comes behind it is told of.
+                self.watch_children_with_next(path_id);
+            }
             // Behind the create in the same flight, so that it shows it (Z8).
             self.want_new_listing(path_id, Behind::Nothing);
         }

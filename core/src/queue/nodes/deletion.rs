@@ -75,6 +75,8 @@ impl Queues {
     pub(in crate::queue) fn abandon(&mut self, cx: &mut Context<'_>, id: NodeId) {
         if let Some(node) = self.nodes.get_mut(&id) {
             node.user = User::Nobody;
+            let path = node.path;
+            self.look_at_parked(path);
             self.drive(cx, id);
         }
     }
@@ -95,6 +97,7 @@ impl Queues {
             path.nodes.remove(&id);
             path.order.remove(&node.order);
         }
+        self.look_at_parked(node.path);
         self.forget_watches(cx, node.path);
         self.paths.forget_if_unused(node.path);
         for closer in &mut self.closers {
@@ -105,11 +108,17 @@ impl Queues {
 
     /// A node of ours was removed by somebody else, or is seen to be deleted.
     pub(in crate::queue) fn node_vanished(&mut self, cx: &mut Context<'_>, id: NodeId) {
+        let path = self.nodes.get(&id).map(|node| node.path);
+        if let Some(path) = path
+            && self.keeps_node(path, id)
+        {
+            self.stop_keeping(cx, path);
+        }
         let Some(node) = self.nodes.get(&id) else {
             return;
         };
         match node.user {
-            User::Nobody => self.gone(cx, id, &Ok(())),
+            User::Nobody | User::Kept => self.gone(cx, id, &Ok(())),
             User::Hold(hold) => {
                 tracing::warn!("the contender of a held lock was removed by somebody else");
                 self.gone(cx, id, &Ok(()));
@@ -123,7 +132,7 @@ impl Queues {
         }
     }
 
-    fn answer_releases(&mut self, id: NodeId, outcome: &Result<(), Error>) {
+    pub(in crate::queue) fn answer_releases(&mut self, id: NodeId, outcome: &Result<(), Error>) {
         let releases = self
             .nodes
             .get_mut(&id)

@@ -35,7 +35,9 @@ impl<T> Machine<T> {
         if header.xid == NOTIFICATION_XID {
             self.last_zxid = self.last_zxid.max(header.zxid);
             let event = WatchEvent::decode(body).map_err(|error| error.to_string())?;
-            if self.watches.ended(&event.path) {
+            // Watches on children are not re-armed, so they are not remembered either.
+            let of_children = event.kind == WatchEventKind::ChildrenChanged;
+            if of_children || self.watches.ended(&event.path) {
                 self.events.push_back(Event::Watch {
                     kind: event.kind,
                     path: event.path,

@@ -70,7 +70,13 @@ fn requests_are_those_of_the_java_client() {
                 watch: false,
             },
         ),
-        ("get-children", Request::GetChildren2 { path: path() }),
+        (
+            "get-children",
+            Request::GetChildren2 {
+                path: path(),
+                watch: false,
+            },
+        ),
         ("sync", Request::Sync { path: path() }),
         (
             "delete",

@@ -45,6 +45,11 @@ class Guard(NotPickled):
         return self._guard.fencing_token
 
     @property
+    def grant_count(self) -> int:
+        """The second part of the token of a lock with `keep`, from 1; compare the pair whole (R2)."""
+        return self._guard.grant_count
+
+    @property
     def held(self) -> bool:
         """Whether the lock may still be believed in; compares the clock at the call (R3)."""
         return self._guard.held

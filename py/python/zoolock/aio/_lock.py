@@ -81,6 +81,11 @@ class Lock(NotPickled):
         """The fencing token of the running task's hold (see the class). Raises `NotHeld`."""
         return _native.token(self._lock, running())
 
+    @property
+    def grant_count(self) -> int:
+        """The `grant_count` of the running task's hold (see `Guard`). Raises `NotHeld`."""
+        return _native.count(self._lock, running())
+
     async def lock(
         self,
         timeout: float | None = None,

@@ -55,9 +55,10 @@ class Session(NotPickled):
         naming: Literal["curator", "kazoo"] = "curator",
         data: bytes | str | None = None,
         acl: Literal["open", "creator"] | Iterable[tuple[int, str, str]] | None = None,
+        keep: float | None = None,
     ) -> Mutex:
         """Return a mutex on `path`. Nothing is sent. Arguments as for `zoolock.Session.mutex`."""
-        return Mutex(self, self._session.mutex(path, naming=naming, data=data, acl=acl))
+        return Mutex(self, self._session.mutex(path, naming=naming, data=data, acl=acl, keep=keep))
 
     def reentrant_mutex(
         self,
@@ -66,9 +67,10 @@ class Session(NotPickled):
         naming: Literal["curator", "kazoo"] = "curator",
         data: bytes | str | None = None,
         acl: Literal["open", "creator"] | Iterable[tuple[int, str, str]] | None = None,
+        keep: float | None = None,
     ) -> ReentrantMutex:
         """Return a re-entrant mutex on `path`; its owners are tasks. As `mutex` otherwise."""
-        lock = self._session.reentrant_mutex(path, naming=naming, data=data, acl=acl)
+        lock = self._session.reentrant_mutex(path, naming=naming, data=data, acl=acl, keep=keep)
         return ReentrantMutex(self, lock)
 
     def rwlock(

@@ -1,0 +1,73 @@
+"""Kept locks: the pair as token, and who gets them."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from queues import contenders
+
+import zoolock
+from zoolock.testing import Server
+
+
+def test_r02_a_kept_contender_is_granted_again_and_the_pair_rises(
+    server: Server, path: str
+) -> None:
+    with zoolock.connect(server.hosts) as session:
+        lock = session.mutex(path, keep=60)
+        tokens = []
+        for _ in range(100):
+            with lock as held:
+                assert (lock.fencing_token, lock.grant_count) == (
+                    held.fencing_token,
+                    held.grant_count,
+                )
+                tokens.append((held.fencing_token, held.grant_count))
+        first, _ = tokens[0]
+        assert tokens == [(first, count) for count in range(1, 101)]
+        assert len(contenders(server, path)) == 1
+        with zoolock.connect(server.hosts, exclusive=True) as other, other.mutex(path) as held:
+            assert (held.fencing_token, held.grant_count) > tokens[-1]
+
+
+def test_r07_threads_share_a_kept_contender(server: Server, path: str) -> None:
+    with zoolock.connect(server.hosts) as session:
+        lock, inside, tokens = session.mutex(path, keep=60), [0], []
+
+        def work() -> None:
+            for _ in range(50):
+                with lock as held:
+                    inside[0] += 1
+                    assert inside == [1]
+                    tokens.append((held.fencing_token, held.grant_count))
+                    inside[0] -= 1
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(tokens) == 200
+        assert tokens == sorted(set(tokens))
+
+
+async def test_r02_tasks_share_a_kept_contender(server: Server, path: str) -> None:
+    async with await zoolock.aio.connect(server.hosts) as session:
+        lock = session.reentrant_mutex(path, keep=60)
+        tokens = []
+        for _ in range(10):
+            async with lock as held, lock as again:
+                assert again.grant_count == held.grant_count == lock.grant_count
+                tokens.append((held.fencing_token, held.grant_count))
+        first, _ = tokens[0]
+        assert tokens == [(first, count) for count in range(1, 11)]
+
+
+@pytest.mark.parametrize("keep", [0, -1, float("nan"), 90_000])
+def test_r20_a_bad_keep_is_refused(server: Server, path: str, keep: float) -> None:
+    with (
+        zoolock.connect(server.hosts) as session,
+        pytest.raises(zoolock.InvalidArgument, match="keep"),
+    ):
+        session.mutex(path, keep=keep)
