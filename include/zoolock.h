@@ -739,7 +739,8 @@ zoolock_status zoolock_lock_options_set_data(zoolock_lock_options *options,
  * off. For mutexes and re-entrant mutexes. The token is then the pair of `zoolock_guard_fencing_token`
  * and `zoolock_guard_grant_count`, to be compared whole (R2).
  */
-zoolock_status zoolock_lock_options_set_keep_ms(zoolock_lock_options *options, int64_t idle_ms);
+zoolock_status zoolock_lock_options_set_keep_ms(zoolock_lock_options *options,
+                                                int64_t idle_ms);
 
 /**
  * Nodes that anyone may do anything with, whatever the session's ACL is.

@@ -42,6 +42,7 @@ export declare class Failure {
 /** Released in the background when it is garbage-collected (R10). */
 export declare class GuardHandle {
   get fencingToken(): bigint
+  get grantCount(): bigint
   get nodePath(): string
   get held(): boolean
   get state(): 'held' | 'suspended' | 'lost' | 'released'
@@ -183,6 +184,7 @@ export interface LockOptionsObject {
   naming?: string
   data?: Buffer
   acl?: AclObject
+  keepMs?: number
 }
 
 /** A record as JavaScript sees it. */
