@@ -46,7 +46,7 @@ class Guard(NotPickled):
 
     @property
     def grant_count(self) -> int:
-        """The second part of the token of a lock with `keep`, from 1; compare the pair whole (R2)."""
+        """The second part of the token of a lock with `keep`, from 1 (R2)."""
         return self._guard.grant_count
 
     @property
