@@ -4,7 +4,9 @@
 
 #include <zoolock.h>
 #include <zoolock/handle.hpp>
+#include <zoolock/wait.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 

@@ -29,6 +29,7 @@ __all__ = [
     "__version__",
     "close_all_sessions",
     "connect",
+    "count",
     "end_callbacks",
     "holds",
     "refuse_closed",
