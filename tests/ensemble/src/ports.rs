@@ -10,6 +10,7 @@ use std::net::{Ipv4Addr, TcpListener};
 
 use crate::error::{Context, Error, Result};
 use crate::flock;
+use crate::proxy::socket;
 
 const LOWEST: u16 = 10_000;
 
@@ -23,7 +24,13 @@ pub(crate) struct Port {
 /// Reserves `count` ports of 127.0.0.1.
 pub(crate) fn reserve(count: usize) -> Result<Vec<Port>> {
     let found = search(count)?;
-    Ok(found.into_iter().map(|(port, _)| port).collect())
+    let let_go = |(port, listener)| {
+        // Not by closing alone: a process that is being started at this moment has the socket, too, until it has got as
+        // far as its program, and the port would be refused to whoever it was reserved for.
+        socket::stop_listening(&listener);
+        port
+    };
+    Ok(found.into_iter().map(let_go).collect())
 }
 
 /// Reserves a port and goes on listening there. Bound once only: where processes are started at the same time, one that
@@ -80,4 +87,35 @@ fn lowest_ephemeral_port() -> u16 {
         .ok()
         .and_then(|range| range.split_whitespace().next()?.parse().ok())
         .unwrap_or(32_768)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_reserved_port_is_free_while_processes_are_started() {
+        let done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !done.load(Ordering::Relaxed) {
+                        Command::new("true").status().unwrap();
+                    }
+                });
+            }
+            let refused = (0..300).find_map(|_| {
+                let ports = reserve(4).unwrap();
+                ports
+                    .iter()
+                    .find_map(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, port.number)).err())
+            });
+            done.store(true, Ordering::Relaxed);
+            assert!(refused.is_none(), "{refused:?}");
+        });
+    }
 }

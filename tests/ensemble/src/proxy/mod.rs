@@ -10,7 +10,7 @@ mod faults;
 mod frames;
 mod link;
 mod run;
-mod socket;
+pub(crate) mod socket;
 mod state;
 mod way;
 
