@@ -27,6 +27,7 @@ COPIED = [
     "py",
     "node",
     "tests",
+    "examples",
 ]
 
 Mistake = tuple[str, str, str, str]
