@@ -54,7 +54,7 @@ crates() {
     cargo metadata --no-deps --format-version 1 | python3 -c '
 import json, sys
 names = [package["name"] for package in json.load(sys.stdin)["packages"]]
-print(*sorted(set(names) - {"zoolock-c", "zoolock-py", "zoolock-node", "zoolock-testserver", "zoolock-examples"}))'
+print(*sorted(set(names) - {"zoolock-c", "zoolock-py", "zoolock-node", "zoolock-testserver", "zoolock-examples", "zoolock-one-build"}))'
 }
 
 # What the suites of Rust need is compiled while others wait for servers: at the lowest priority, so that nobody waits for

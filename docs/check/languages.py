@@ -240,7 +240,7 @@ def sql(program: Program, place: Place) -> str:
     database.executescript((ROOT / "examples" / "schema.sql").read_text())
     values = {
         "customer": "ann", "order": "o-1", "item": "tea", "batch": "monday", "token": 7,
-        "invoices": 1, "path": "/locks/job",
+        "count": 1, "invoices": 1, "path": "/locks/job",
     }  # fmt: skip
     statement = ""
     for line in program.code.splitlines(keepends=True):

@@ -123,23 +123,25 @@ def test_a_library_that_cannot_be_had_is_skipped_with_its_reason() -> None:
 
 
 def main() -> int:
-    failed = 0
+    passed = failed = 0
     report = os.environ.get("ZOOLOCK_TEST_REPORT")
     for name, test in sorted(globals().items()):
         if not name.startswith("test_"):
             continue
-        outcome = "ok"
         try:
             test()
         except Exception:
             traceback.print_exc()
             outcome, failed = "FAIL", failed + 1
+        else:
+            outcome, passed = "ok", passed + 1
         line = f"{outcome} bench {name.removeprefix('test_')}"
         print(line)
         if report:
             with Path(report).open("a") as file:
                 print(line, file=file)
-    return failed
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
