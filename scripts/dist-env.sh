@@ -13,12 +13,6 @@ BUILT=$TARGET/dist-build
 if [ -n "${ZOOLOCK_PATHS_RENAMED-}" ]; then BUILT=$TARGET; fi
 export CARGO_TARGET_DIR=$BUILT
 
-# Times in archives are those of the last commit, so that the same sources make the same files.
-if [ -z "${SOURCE_DATE_EPOCH-}" ]; then
-    SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || echo 1735689600)
-fi
-export SOURCE_DATE_EPOCH
-
 # The virtual environment of the tools; a part of it that is there already is not fetched again.
 tools() {
     [ -x "$TOOLS/bin/python" ] || python3 -m venv "$TOOLS"

@@ -1,6 +1,14 @@
 # Sourced after env.sh. Replaces the names of this machine's folders in all that is built from then on: in messages of
 # panics, and in those of C's asserts.
 # shellcheck shell=bash
+
+# Times in artefacts are those of the last commit, so that the same sources make the same files. Set with the names, not
+# later: what is compiled in C is compiled anew for another time, and with it all that needs it.
+if [ -z "${SOURCE_DATE_EPOCH-}" ]; then
+    SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || echo 1735689600)
+fi
+export SOURCE_DATE_EPOCH
+
 rename_paths() {
     if [ -n "${ZOOLOCK_PATHS_RENAMED-}" ]; then return; fi
     # The sources of the crates have to be there for their folders to be known.
