@@ -19,13 +19,20 @@ pub(crate) fn has_begun() -> bool {
     EXITING.load(Ordering::SeqCst) == zoolock::binding::process()
 }
 
-/// Called by Python's `atexit`: no callback starts any more, and the present one may finish.
+/// Called by Python's `atexit`: what was logged or told before is delivered, then no callback starts any
+/// more, and the present one may finish.
 #[pyfunction]
 pub(crate) fn end_callbacks(py: Python<'_>) {
-    EXITING.store(zoolock::binding::process(), Ordering::SeqCst);
-    if !callbacks::are_expected() {
-        return;
+    if callbacks::are_expected() {
+        wait_for_those_posted(py);
     }
+    EXITING.store(zoolock::binding::process(), Ordering::SeqCst);
+    if callbacks::are_expected() {
+        wait_for_those_posted(py);
+    }
+}
+
+fn wait_for_those_posted(py: Python<'_>) {
     let (passed, seen) = channel::<()>();
     // Runs after every callback posted before; dropping the sender is the message.
     zoolock::binding::post_callback(move || drop(passed));

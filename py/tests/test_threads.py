@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import os
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -138,3 +140,26 @@ def test_r19_the_log_has_pythons_levels_and_holds_up_nobody(
     assert levels <= {"DEBUG", "INFO", "WARNING"}
     over = [record for record in caplog.records if record.getMessage() == "the session is over"]
     assert [record.levelno for record in over] == [logging.WARNING]
+
+
+SHORT = """
+import logging, sys
+import zoolock
+logging.basicConfig(level=logging.DEBUG, stream=sys.stdout)
+zoolock.connect().close()
+"""
+
+
+def test_what_was_logged_before_an_exit_is_delivered(zoolock_server: Server) -> None:
+    environment = os.environ | {"ZOOLOCK_HOSTS": zoolock_server.hosts}
+    # Several at a time, so that one has to wait for its turn between the log and its exit.
+    for _ in range(8):
+        programs = [
+            subprocess.Popen(
+                [sys.executable, "-c", SHORT], env=environment, stdout=subprocess.PIPE, text=True
+            )
+            for _ in range(6)
+        ]
+        printed = [program.communicate(timeout=60)[0] for program in programs]
+        assert [program.returncode for program in programs] == [0] * len(programs)
+        assert all("zoolock" in text for text in printed), printed

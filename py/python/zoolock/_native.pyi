@@ -69,7 +69,9 @@ def connect(
     """See `zoolock.connect`, which gives every argument."""
 
 def end_callbacks() -> None:
-    """Called by Python's `atexit`: no callback starts any more, and the present one may finish."""
+    """Called by Python's `atexit`: what was logged or told before is delivered, then no callback starts any
+    more, and the present one may finish.
+    """
 
 def close_all_sessions() -> None:
     """Closes every session of this process, within the second that R17 gives an exit.
