@@ -31,22 +31,16 @@ suite() { # NAME COMMAND…: a script that reports its tests itself
 # They mostly wait for servers: one more at a time than a machine of two cores would run.
 export RUST_TEST_THREADS=3
 
-crate() { # PACKAGE [SUITE OPTION…]: its tests, or those of them that the options choose
-    local package=$1 name=${2-$1} features=() before status began=$SECONDS
-    shift $(($# > 1 ? 2 : 1))
-    if [ "$package" = zoolock ]; then features=(--features testing); fi
+crate() { # PACKAGE
+    local name=$1 features=() before status began=$SECONDS
+    if [ "$name" = zoolock ]; then features=(--features testing); fi
     before=$(lines)
     echo "== $name"
-    cargo test --no-fail-fast -p "$package" "${features[@]}" "$@" </dev/null | tee "$outputs/$name"
+    cargo test --no-fail-fast -p "$name" "${features[@]}" </dev/null | tee "$outputs/$name"
     status=${PIPESTATUS[0]}
     scripts/report.py libtest "$name" "$outputs/$name" "$ZOOLOCK_TEST_REPORT"
     scripts/report.py check "$name" "$status" "$outputs/$name" "$ZOOLOCK_TEST_REPORT" "$before"
     took "$name" "$began"
-}
-
-core_tests() { # LETTERS: those of core/tests whose names begin so, as options
-    local file
-    for file in core/tests/[$1]*.rs; do echo "--test=$(basename "$file" .rs)"; done
 }
 
 # All of the workspace but those that have suites of their own; the bindings' libraries have no Rust tests.
@@ -107,24 +101,15 @@ packaged() {
     cargo build --quiet --release -p zoolock-conformance -p zoolock-secured
 }
 
-# The core's tests take the longest: half of them beside the other half.
 rust() {
-    local package options
-    mapfile -t options < <(core_tests a-l)
-    crate zoolock zoolock-a-l --lib "${options[@]}"
-    for package in $(crates); do
-        if [ "$package" != zoolock ]; then crate "$package"; fi
-    done
+    local package
+    for package in $(crates); do crate "$package"; done
 }
 
 documented() {
     suite testserver testserver/test.sh
     suite examples examples/test.sh
     suite docs docs/test.sh
-    local options
-    mapfile -t options < <(core_tests m-z)
-    crate zoolock zoolock-m-z "${options[@]}"
-    crate zoolock zoolock-docs --doc
 }
 
 conforming() { suite conformance tests/conformance/run.sh; }
