@@ -48,6 +48,9 @@ def run(copy: Path, only: list[str]) -> int:
     # One of its own: cargo would look for changes where the other builds were made.
     target = Path(environment.get("CARGO_TARGET_DIR", ROOT / "target"))
     environment["CARGO_TARGET_DIR"] = str(target / "mutations")
+    # A run that was killed has left its copy behind, in which nothing changes any more.
+    clean = ["cargo", "clean", "--quiet", "-p", "zoolock-threads"]
+    subprocess.run(clean, cwd=copy, env=environment, check=True)
     missed = 0
     for name, file, written, put in mistakes():
         if only and name not in only:
