@@ -38,8 +38,8 @@ fn r17_the_last_close_ends_the_session_and_frees_everything() {
     assert_kind(&waiting.refused(), ErrorKind::Closed);
     assert_eq!(children(&observer, &path), [""; 0]);
     assert!(!knows(&ensemble, session.session_id()));
-    // By the end of the session, not by deletes.
-    assert_eq!(requested(&ensemble, Op::Close).len(), 1);
+    // By the end of the session, not by deletes; asked for again where a connection broke meanwhile.
+    assert!(!requested(&ensemble, Op::Close).is_empty());
     assert_eq!(requested(&ensemble, Op::Delete).len(), 0);
     assert_kind(&guard.release().refused(), ErrorKind::LockLost);
 }
