@@ -53,17 +53,17 @@ export declare class GuardHandle {
   /** Brings one event with the number `guard` when the lock is lost (R4). */
   watchLost(calls: Calls, guard: number): void
   /** Settles `call` with nothing. */
-  release(calls: Calls, call: number): void
+  release(calls: Calls, call: number): EventObject | null
 }
 
 /** A lock, or one side of a read-write lock. */
 export declare class LockHandle {
   /** Settles `call` with a guard. Without a time-out it waits for ever. */
-  lock(calls: Calls, call: number, timeoutMs?: number | undefined | null, owner?: Owner | undefined | null): void
+  lock(calls: Calls, call: number, timeoutMs?: number | undefined | null, owner?: Owner | undefined | null): EventObject | null
   /** Settles `call` with a guard, or with nothing if the lock is busy. */
-  tryLock(calls: Calls, call: number, owner?: Owner | undefined | null): void
+  tryLock(calls: Calls, call: number, owner?: Owner | undefined | null): EventObject | null
   /** Settles `call` with those who queue. */
-  contenders(calls: Calls, call: number): void
+  contenders(calls: Calls, call: number): EventObject | null
   /** What this lock has counted; both sides together of a read-write lock. */
   statistics(): StatisticsObject
 }
@@ -88,7 +88,7 @@ export declare class SessionHandle {
    */
   watchState(calls: Calls, session: number): void
   /** Settles `call` with nothing (R17). */
-  close(calls: Calls, call: number, timeoutMs?: number | undefined | null): void
+  close(calls: Calls, call: number, timeoutMs?: number | undefined | null): EventObject | null
 }
 
 export declare class TestServerHandle {
@@ -130,7 +130,7 @@ export interface BackoffObject {
 }
 
 /** Settles `call` with a session. Without hosts the environment names them. */
-export declare function connect(calls: Calls, call: number, hosts: string | undefined | null, options: ConnectOptions): void
+export declare function connect(calls: Calls, call: number, hosts: string | undefined | null, options: ConnectOptions): EventObject | null
 
 /** Options of `connect`. */
 export interface ConnectOptions {

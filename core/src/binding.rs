@@ -9,13 +9,21 @@ pub fn process() -> u64 {
     crate::process::id()
 }
 
-/// Runs a future on the network thread. It must not block.
+/// Starts the background threads.
 ///
 /// # Errors
-/// `Internal` if the background threads cannot be started.
-pub fn spawn(future: impl Future<Output = ()> + Send + 'static) -> crate::Result<()> {
-    crate::runtime::get()?.network.spawn(future);
-    Ok(())
+/// `Internal` if that is not possible.
+pub fn start() -> crate::Result<()> {
+    crate::runtime::get().map(|_started| ())
+}
+
+/// Runs `then` with the call's outcome: at once if it is there, else on the thread that comes by it,
+/// the network thread or another caller's. It must not block.
+pub fn follow<T: Send + 'static>(
+    call: crate::Pending<T>,
+    then: impl FnOnce(crate::Result<T>) + Send + 'static,
+) {
+    crate::follow::follow(call, then);
 }
 
 /// Runs a user's callback on the callback thread.

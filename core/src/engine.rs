@@ -152,6 +152,11 @@ impl Engine {
         self.machine.in_flight()
     }
 
+    /// How many attempts wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.queues.waiting()
+    }
+
     pub(crate) fn has_actions(&self) -> bool {
         self.machine.has_actions()
     }

@@ -373,7 +373,7 @@ impl Guard {
             guard: self.cell.id,
             then: Some(Box::new(move |outcome| drop(completer.complete(outcome)))),
         });
-        pending
+        pending.on(Arc::clone(&self.cell.link))
     }
 
     /// Gives up a lost hold: its owner may queue again from now on (R10, R11).

@@ -254,14 +254,19 @@ impl Session {
         self.0.closed.store(true, Ordering::SeqCst);
         match self.0.attachment.get() {
             // Also when closed before: whoever closes again wants to know when it is done.
-            Some(attachment) => attachment.link.send(Command::Close {
-                handle: attachment.handle,
-                until: clock::now() + timeout,
-                then: Box::new(move |outcome| drop(completer.complete(outcome))),
-            }),
-            None => drop(completer.complete(Ok(()))),
+            Some(attachment) => {
+                attachment.link.send(Command::Close {
+                    handle: attachment.handle,
+                    until: clock::now() + timeout,
+                    then: Box::new(move |outcome| drop(completer.complete(outcome))),
+                });
+                pending.on(Arc::clone(&attachment.link))
+            }
+            None => {
+                drop(completer.complete(Ok(())));
+                pending
+            }
         }
-        pending
     }
 
     pub(crate) fn is_closed(&self) -> bool {

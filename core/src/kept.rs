@@ -40,11 +40,13 @@ pub(crate) enum Asked {
 }
 
 /// Takes the kept contender of a lock, if nobody has it. What an owner holds only the engine knows (R11).
+/// `is_closed` tells whether the handle is closed.
 pub(crate) fn ask(
     link: &Arc<Link>,
     target: &Arc<LockTarget>,
     owned: bool,
     handle: HandleId,
+    is_closed: impl FnOnce() -> bool,
     now: Time,
 ) -> Asked {
     let slot = target.keep.and_then(|_| link.kept.get(&target.path));
@@ -55,7 +57,7 @@ pub(crate) fn ask(
         slot.send_past();
         return Asked::Queue(Some(slot));
     }
-    match slot.take(now, handle, target, link) {
+    match slot.take(now, handle, is_closed, target, link) {
         Taken::Granted(cell) => {
             target.stats.granted(std::time::Duration::ZERO, false);
             Asked::Granted(cell)
@@ -157,6 +159,7 @@ impl KeptSlot {
         self: &Arc<Self>,
         now: Time,
         handle: HandleId,
+        is_closed: impl FnOnce() -> bool,
         target: &Arc<LockTarget>,
         link: &Arc<Link>,
     ) -> Taken {
@@ -167,7 +170,9 @@ impl KeptSlot {
         let runs = self.term.is_running(now) || broken(Mutant::KeptWithoutLease);
         let connected = link.is_connected() || broken(Mutant::KeptWithoutConnection);
         let free = matches!(inner.place, Place::Idle { .. }) && inner.on_their_way == 0;
-        if !(free && runs && connected) {
+        // Looked at within the lock: a close that comes later finds who holds it (R17).
+        let open = !is_closed();
+        if !(free && runs && connected && open) {
             inner.on_their_way += 1;
             return Taken::Queue;
         }
@@ -197,6 +202,7 @@ impl KeptSlot {
         let mut inner = self.inner.lock();
         match &inner.place {
             Place::Held { cell, .. } if cell.id == guard => {}
+            _ if broken(Mutant::KeptReleaseForgotten) => return GivenBack::Kept,
             _ => return GivenBack::Over,
         }
         // Those on their way take it as they arrive.

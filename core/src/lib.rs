@@ -119,6 +119,7 @@ mod connect_string;
 mod contender;
 mod engine;
 mod error;
+mod follow;
 #[cfg(not(zoolock_loom))]
 mod fork;
 #[cfg(zoolock_fuzz)]

@@ -9,7 +9,7 @@ use crate::kept::KeptSlots;
 use crate::runtime::Callbacks;
 use crate::state::StateCell;
 use crate::sync::primitive::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use crate::sync::{Mailbox, Seat};
+use crate::sync::{Disconnected, Limit, Mailbox, Receiver, Seat};
 
 /// See the module.
 pub(crate) struct Link {
@@ -52,6 +52,21 @@ impl Link {
             Ok(()) => self.seat.serve(&self.mailbox),
             Err(command) => refuse(command),
         }
+    }
+
+    /// Waits for an outcome of a command, at most `limit`, and reads it itself if nobody else waits.
+    pub(crate) fn wait<T>(
+        &self,
+        receiver: &Receiver<T>,
+        limit: Option<Duration>,
+    ) -> Option<std::result::Result<T, Disconnected>> {
+        let limit = Limit::starting_now(limit);
+        self.seat.wait(&self.mailbox, receiver, &limit)
+    }
+
+    /// An outcome is awaited by somebody who cannot read it.
+    pub(crate) fn attend(&self) {
+        self.seat.attend(&self.mailbox);
     }
 
     /// Leaves a command to the network thread: for callers that have a lock.

@@ -134,7 +134,9 @@ impl Lock {
             }
         };
         let (link, handle) = (&attachment.link, attachment.handle);
-        let past = match kept::ask(link, &self.target, owner.is_some(), handle, called) {
+        let is_closed = || self.session.is_closed();
+        let owned = owner.is_some();
+        let past = match kept::ask(link, &self.target, owned, handle, is_closed, called) {
             Asked::Granted(cell) => {
                 to.grant(Guard::new(cell, Some(self.session.clone())));
                 return pending;
@@ -165,16 +167,20 @@ impl Lock {
 
     pub(crate) fn contenders(&self) -> Pending<Vec<Contender>> {
         let (completer, pending) = Pending::new("contenders");
-        match self.session.attach("contenders") {
-            Ok(attachment) => attachment.link.send(Command::Contenders {
-                handle: attachment.handle,
-                target: Arc::clone(&self.target),
-                until: clock::now() + self.session.config().options.connect_timeout,
-                then: Box::new(move |outcome| drop(completer.complete(outcome))),
-            }),
-            Err(error) => drop(completer.complete(Err(error.with_path(self.path())))),
-        }
-        pending
+        let attachment = match self.session.attach("contenders") {
+            Ok(attachment) => attachment,
+            Err(error) => {
+                drop(completer.complete(Err(error.with_path(self.path()))));
+                return pending;
+            }
+        };
+        attachment.link.send(Command::Contenders {
+            handle: attachment.handle,
+            target: Arc::clone(&self.target),
+            until: clock::now() + self.session.config().options.connect_timeout,
+            then: Box::new(move |outcome| drop(completer.complete(outcome))),
+        });
+        pending.on(Arc::clone(&attachment.link))
     }
 }
 

@@ -111,6 +111,8 @@ mutants! {
     KeptAfterClose,
     /// R4: a guard whose contender is not kept any more is nobody's.
     KeptGuardForgotten,
+    /// R10: a release is answered as if the contender were kept, when it is not any more.
+    KeptReleaseForgotten,
     /// R16: a session is resumed with a server that is behind it.
     ResumedWithoutZxid,
 }

@@ -48,7 +48,9 @@ pub struct Pending<T> {
     receiver: ManuallyDrop<Receiver<Result<T>>>,
     process: u64,
     operation: &'static str,
-    withdraw: Option<(Arc<Link>, AttemptId)>,
+    /// Whose answer it is, where one can read it oneself.
+    link: Option<Arc<Link>>,
+    withdraw: Option<AttemptId>,
     _registration: Option<Registration>,
 }
 
@@ -59,6 +61,7 @@ impl<T> Pending<T> {
             receiver: ManuallyDrop::new(receiver),
             process: crate::process::id(),
             operation,
+            link: None,
             withdraw: None,
             _registration: None,
         };
@@ -80,8 +83,14 @@ impl<T> Pending<T> {
         attempt: AttemptId,
         registration: Option<Registration>,
     ) -> Pending<T> {
-        self.withdraw = Some((link, attempt));
+        self.withdraw = Some(attempt);
         self._registration = registration;
+        self.on(link)
+    }
+
+    /// The outcome comes from this session's server.
+    pub(crate) fn on(mut self, link: Arc<Link>) -> Pending<T> {
+        self.link = Some(link);
         self
     }
 
@@ -109,7 +118,15 @@ impl<T> Pending<T> {
         if self.process != crate::process::id() {
             return Some(Err(self.forked()));
         }
-        let received = self.receiver.wait(limit)?;
+        let received = match &self.link {
+            Some(link) => link.wait(&self.receiver, limit),
+            None => self.receiver.wait(limit),
+        };
+        if self.process != crate::process::id() {
+            // By a handler of a signal, within the wait.
+            return Some(Err(self.forked()));
+        }
+        let received = received?;
         self.withdraw = None;
         Some(received.unwrap_or_else(|_| Err(self.gone())))
     }
@@ -138,9 +155,18 @@ impl<T> Future for Pending<T> {
         if self.process != crate::process::id() {
             return Poll::Ready(Err(self.forked()));
         }
-        let received = std::task::ready!(Pin::new(&mut *self.receiver).poll(context));
-        self.withdraw = None;
-        Poll::Ready(received.unwrap_or_else(|_| Err(self.gone())))
+        match Pin::new(&mut *self.receiver).poll(context) {
+            Poll::Ready(received) => {
+                self.withdraw = None;
+                Poll::Ready(received.unwrap_or_else(|_| Err(self.gone())))
+            }
+            Poll::Pending => {
+                if let Some(link) = &self.link {
+                    link.attend();
+                }
+                Poll::Pending
+            }
+        }
     }
 }
 
@@ -150,12 +176,12 @@ impl<T> Unpin for Pending<T> {}
 impl<T> Drop for Pending<T> {
     fn drop(&mut self) {
         if self.process != crate::process::id() {
-            std::mem::forget(self.withdraw.take());
+            std::mem::forget(self.link.take());
             return;
         }
         // SAFETY: dropped here only, once.
         unsafe { ManuallyDrop::drop(&mut self.receiver) };
-        if let Some((link, attempt)) = self.withdraw.take() {
+        if let (Some(link), Some(attempt)) = (self.link.take(), self.withdraw.take()) {
             link.send(Command::Cancel { attempt });
         }
     }

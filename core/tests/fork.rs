@@ -12,9 +12,11 @@ use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
 use rig::child::{self, ChildProcess};
-use rig::{Outcome, knows, observe, unhurried};
+use rig::{Outcome, UNHURRIED, knows, observe, unhurried};
 use support::{LONG, children, one, path};
-use zoolock::{Cancel, ErrorKind, Guard, GuardState, Owner, Session, SessionState, Wait};
+use zoolock::{
+    Cancel, ErrorKind, Guard, GuardState, LockOptions, Mutex, Owner, Session, SessionState, Wait,
+};
 use zoolock_ensemble::{Ensemble, Op, What};
 
 /// Forks; the child does `work` and exits as a program does, with 0 if it returned.
@@ -65,6 +67,8 @@ struct Inherited {
     reentrant: Guard,
     owner: Owner,
     path: String,
+    /// Taken by the parent's threads all the time, and kept.
+    keeping: Mutex,
 }
 
 /// What each forked child does; panics fail it.
@@ -75,6 +79,7 @@ fn in_the_child(inherited: &Inherited, round: usize) {
         reentrant,
         owner,
         path,
+        keeping,
     } = inherited;
     // Inherited guards are lost.
     for guard in [guard, reentrant] {
@@ -116,6 +121,10 @@ fn in_the_child(inherited: &Inherited, round: usize) {
         .reentrant_mutex(&format!("{path}-reentrant"))
         .unwrap();
     assert!(theirs.try_lock(owner).done().is_none());
+    // What the parent keeps is a stranger's here, which makes way.
+    let other = keeping.lock().done();
+    assert!(other.grant_count() == 1 && other.is_held());
+    other.release().done();
     if round % 4 == 2 {
         own.release().done();
         session.close().done();
@@ -143,6 +152,9 @@ fn forks_under_load() {
             .unwrap()
             .lock(&owner)
             .done(),
+        keeping: session
+            .mutex_with(&format!("{path}-kept"), LockOptions::new().keep(UNHURRIED))
+            .unwrap(),
         session,
         owner,
         path: path.to_owned(),
@@ -157,6 +169,7 @@ fn forks_under_load() {
     std::thread::scope(|scope| {
         for worker in 0..4 {
             let (session, busy) = (&inherited.session, &busy);
+            let keeping = &inherited.keeping;
             let (stop, cycles, cancel) = (&stop, &cycles, &cancel);
             scope.spawn(move || {
                 let shared = session.mutex(&format!("{path}-busy")).unwrap();
@@ -171,6 +184,9 @@ fn forks_under_load() {
                     assert_ne!(session.state(), SessionState::Closed);
                     drop(session.watch_state());
                     guard.release().done();
+                    for _ in 0..100 {
+                        keeping.lock().done().release().done();
+                    }
                     cycles.fetch_add(1, Ordering::SeqCst);
                 }
             });

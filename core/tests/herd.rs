@@ -4,7 +4,7 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use support::{Lease, Traffic, connect, eventually, granted, mutex, one, path, queued, requests};
 use zoolock::{Guard, Owner, Pending, Session};
@@ -123,6 +123,53 @@ fn r08_hand_off_costs_at_most_one_listing_besides() {
             );
         }
     }
+}
+
+#[test]
+fn r08_who_waits_behind_several_for_a_moment_watches_one_node() {
+    let ensemble = one();
+    let (one, two) = (connect(&ensemble), connect(&ensemble));
+    let observer = ensemble.observer(1).expect("observer");
+    // A machine that is busy may make more than a moment of it.
+    let cost = (0..20).find_map(|_| {
+        let path = path("moment");
+        let began = Instant::now();
+        ensemble.log().clear();
+        let held = mutex(&one, &path).lock().wait().expect("lock");
+        let between = mutex(&one, &path).lock();
+        queued(&observer, &path, 2);
+        eventually("the watch of the second on itself", || {
+            of(&requests(&ensemble), Op::GetData) >= 1
+        });
+        ensemble.log().clear();
+        let waiting = mutex(&two, &path).lock();
+        eventually("the watch on the one before", || {
+            of(&requests(&ensemble), Op::GetData) >= 1
+        });
+        held.release().wait().expect("release");
+        granted(between).0.release().wait().expect("release");
+        granted(waiting).0.release().wait().expect("release");
+        (began.elapsed() < Duration::from_millis(450)).then(|| requests(&ensemble))
+    });
+    let cost = cost.expect("one of them took no more than a moment");
+    assert_eq!(of(&cost, Op::GetData), 1, "{cost:?}");
+    // Behind the create, and before the turn.
+    assert_eq!(of(&cost, Op::GetChildren2), 2, "{cost:?}");
+}
+
+#[test]
+fn r04_r08_who_waits_behind_several_for_long_watches_its_own_node() {
+    let ensemble = one();
+    let (one, two) = (connect(&ensemble), connect(&ensemble));
+    let path = path("long");
+    let observer = ensemble.observer(1).expect("observer");
+    let held = mutex(&one, &path).lock().wait().expect("lock");
+    let between = mutex(&one, &path).lock();
+    queued(&observer, &path, 2);
+    let waiting = mutex(&two, &path).lock();
+    // Of the holder two, of the one behind it its own and none of a stranger, of the last two.
+    settled(&ensemble, 4);
+    drop((held, between, waiting));
 }
 
 /// Where a session has several in line, the next of the one that releases looks for its place, too.

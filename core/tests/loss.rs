@@ -264,3 +264,30 @@ fn r04_waiter_whose_contender_was_removed_queues_again() {
     held.release().wait().expect("release");
     assert!(granted(waiting).0.is_held());
 }
+
+/// It will list again before its turn, so it need not know of its own node for that.
+#[test]
+fn r04_waiter_behind_several_whose_contender_was_removed_queues_again() {
+    let ensemble = one();
+    let (session, other) = (connect(&ensemble), connect(&ensemble));
+    let path = path("requeue-behind");
+    let observer = ensemble.observer(1).expect("observer");
+    let held = mutex(&other, &path).lock().wait().expect("lock");
+    let between = mutex(&other, &path).lock();
+    queued(&observer, &path, 2);
+    let waiting = mutex(&session, &path).lock();
+    queued(&observer, &path, 3);
+    let removed = children(&observer, &path)[2].clone();
+    observer
+        .delete(&format!("{path}/{removed}"))
+        .expect("delete");
+    let limit = Duration::from_secs(2);
+    let again = zoolock_ensemble::eventually(limit, || {
+        let names = children(&observer, &path);
+        names.len() == 3 && names[2] != removed
+    });
+    assert!(again, "not within {limit:?}");
+    held.release().wait().expect("release");
+    granted(between).0.release().wait().expect("release");
+    assert!(granted(waiting).0.is_held());
+}

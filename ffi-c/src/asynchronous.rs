@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use zoolock_core::{Result, binding};
+use zoolock_core::{Guard, Result, binding};
 
 use crate::acquire::{Asked, Terms};
 use crate::boundary::call;
@@ -24,19 +24,20 @@ pub(crate) unsafe fn lock<A: Asked>(
     call(operation, std::ptr::null_mut(), || {
         let callback = Callback::new(operation, callback, userdata)?;
         let asked = find()?;
-        // SAFETY: as promised by the caller.
-        let started = unsafe { terms.start(&asked) };
-        binding::spawn(async move {
-            let outcome = match started {
-                Ok(pending) => pending.await,
-                Err(error) => Err(error),
-            };
+        // The callback thread has to be there for the outcome.
+        binding::start()?;
+        let tell = move |outcome: Result<Option<Guard>>| {
             binding::post_callback(move || match outcome {
                 Ok(Some(guard)) => callback.granted(guard),
                 Ok(None) => callback.busy(),
                 Err(error) => callback.failed(&error.with_operation(operation)),
             });
-        })?;
+        };
+        // SAFETY: as promised by the caller.
+        match unsafe { terms.start(&asked) } {
+            Ok(pending) => binding::follow(pending, tell),
+            Err(error) => tell(Err(error)),
+        }
         Ok(zoolock_status::ZOOLOCK_OK)
     })
 }

@@ -155,7 +155,7 @@ pub unsafe extern "C" fn zoolock_report_callback_failure(
 /// Makes the log of this process come here.
 fn install() -> Result<()> {
     // Starts the callback thread, or says why not.
-    binding::spawn(async {})?;
+    binding::start()?;
     let process = binding::process();
     if PROCESS.swap(process, Ordering::SeqCst) == process {
         return Ok(());

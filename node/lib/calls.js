@@ -18,23 +18,30 @@ let logger
 const calls = new native.Calls(deliver)
 
 /**
- * Makes a call that `start(calls, number)` begins; `convert` makes its value of the native event.
- * While it is pending the process stays alive.
+ * Makes a call that `start(calls, number)` begins; `convert` makes its value of the native event,
+ * which `start` returns if there was nothing to wait for. While it is pending the process stays alive.
  *
- * Failures are thrown here, after an `await`, so that stack traces name the caller.
+ * Failures are thrown here, in the caller's function, so that stack traces name it.
  */
 async function call(start, convert) {
-  return outcome(await new Promise((resolve, reject) => begin(start, resolve, reject)), convert)
+  const number = ++lastNumber
+  const event = start(calls, number) ?? (await settled(number))
+  return outcome(event, convert)
 }
 
 /**
  * As `call`, for a call that can be withdrawn: when `signal` aborts, the promise rejects with its
  * reason at once, and the event that settles the call afterwards goes to `discard`.
  */
-async function abortableCall(start, convert, signal, discard) {
-  if (signal === undefined) return await call(start, convert)
+function abortableCall(start, convert, signal, discard) {
+  return signal === undefined ? call(start, convert) : withSignal(start, convert, signal, discard)
+}
+
+async function withSignal(start, convert, signal, discard) {
   if (signal.aborted) throw signal.reason
-  return outcome(await untilAborted(start, signal, discard), convert)
+  const number = ++lastNumber
+  const event = start(calls, number) ?? (await untilAborted(number, signal, discard))
+  return outcome(event, convert)
 }
 
 function outcome(event, convert) {
@@ -42,32 +49,28 @@ function outcome(event, convert) {
   return convert(event)
 }
 
-function untilAborted(start, signal, discard) {
+function settled(number) {
+  return new Promise((resolve) => expect(number, resolve))
+}
+
+function untilAborted(number, signal, discard) {
   return new Promise((resolve, reject) => {
     const unhook = onAbort(signal, () => {
       waiting.set(number, discard)
       calls.cancel(number)
       reject(signal.reason)
     })
-    const unhooked = (settle) => (value) => {
+    expect(number, (event) => {
       unhook()
-      settle(value)
-    }
-    const number = begin(start, unhooked(resolve), unhooked(reject))
+      resolve(event)
+    })
   })
 }
 
-function begin(start, resolve, reject) {
-  const number = ++lastNumber
+// In the turn of the event loop in which the call began: none of its events has been taken yet.
+function expect(number, resolve) {
   waiting.set(number, resolve)
   updateAlive()
-  try {
-    start(calls, number)
-  } catch (error) {
-    forget(number)
-    reject(error)
-  }
-  return number
 }
 
 function forget(number) {

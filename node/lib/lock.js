@@ -71,17 +71,17 @@ class Lock {
     return { operation, path: this.#path }
   }
 
-  async #lock({ timeoutMs, signal, owner }, otherwise) {
+  #lock({ timeoutMs, signal, owner }, otherwise) {
     const who = this.#reentrant ? (owner ?? otherwise) : undefined
-    return await this.#acquire(
+    return this.#acquire(
       (calls, number) => this.#native.lock(calls, number, timeoutMs, who),
       signal
     )
   }
 
-  async #acquire(start, signal) {
+  #acquire(start, signal) {
     const guard = ({ granted }) => (granted ? new Guard(key, granted, this) : null)
-    return await abortableCall(start, guard, signal, releaseUnwanted)
+    return abortableCall(start, guard, signal, releaseUnwanted)
   }
 }
 

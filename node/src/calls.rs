@@ -71,11 +71,18 @@ impl Calls {
         }
     }
 
-    /// A handle that cancels `call` until it has settled.
-    pub(crate) fn cancellable(&self, call: i64) -> Cancel {
-        let cancel = Cancel::new();
-        self.with_waiting(|waiting| waiting.insert(call, cancel.clone()));
-        cancel
+    /// Keeps what cancels `call`, until that has settled.
+    pub(crate) fn cancellable_unless(
+        &self,
+        settled: Option<EventObject>,
+        call: i64,
+        cancel: Cancel,
+    ) -> Option<EventObject> {
+        if settled.is_none() {
+            // Before JavaScript takes any event: it does that on this thread.
+            self.with_waiting(|waiting| waiting.insert(call, cancel));
+        }
+        settled
     }
 
     fn with_waiting<T>(&self, act: impl FnOnce(&mut HashMap<i64, Cancel>) -> T) -> T {

@@ -7,7 +7,7 @@ use napi_derive::napi;
 use zoolock::Guard;
 
 use crate::calls::Calls;
-use crate::event::{Event, Value};
+use crate::event::{Event, EventObject, Value};
 use crate::failure::Failure;
 
 /// Released in the background when it is garbage-collected (R10).
@@ -69,9 +69,9 @@ impl GuardHandle {
 
     /// Settles `call` with nothing.
     #[napi]
-    pub fn release(&self, calls: &Calls, call: i64) {
+    pub fn release(&self, calls: &Calls, call: i64) -> Option<EventObject> {
         calls
             .inbox
-            .follow(call, Ok(self.0.release_shared()), |()| Ok(Value::Nothing));
+            .follow(call, Ok(self.0.release_shared()), |()| Ok(Value::Nothing))
     }
 }

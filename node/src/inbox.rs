@@ -1,13 +1,16 @@
 //! Events on their way from the network thread to the JavaScript thread of one environment.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Result, Status, sys};
 use zoolock::{Error, ErrorKind, Pending};
 
-use crate::event::{Event, Value};
+use crate::event::{Event, EventObject, Value};
 use crate::logging::Record;
 
 /// Weak: listening alone does not keep the process alive.
@@ -20,17 +23,21 @@ pub type Wake = ThreadsafeFunction<(), (), (), Status, false, true>;
 /// its pending wake-ups carry, and a leaked guard would stay held.
 pub struct Inbox {
     queue: Mutex<Queue>,
+    /// Nothing once the environment ends. Only its own thread takes it away and lets it go: the
+    /// last reference must not be dropped on another thread while Node frees what it refers to.
+    /// Beside the queue, whose lock the thread that is woken wants at once.
+    wake: Mutex<Option<Wake>>,
 }
 
+#[derive(Default)]
 struct Queue {
     events: Vec<Event>,
     /// Records of the log among them.
     records: usize,
     /// Records that found no place since the last time.
     dropped: u64,
-    /// Nothing once the environment ends. Only its own thread takes it away and lets it go: the
-    /// last reference must not be dropped on another thread while Node frees what it refers to.
-    wake: Option<Wake>,
+    /// The environment ends: nobody takes what comes.
+    closed: bool,
 }
 
 /// The log of a thread that takes nothing may not grow for ever.
@@ -39,39 +46,46 @@ const MOST_RECORDS: usize = 1000;
 impl Inbox {
     pub fn new(wake: Wake) -> Arc<Inbox> {
         Arc::new(Inbox {
-            queue: Mutex::new(Queue {
-                events: Vec::new(),
-                records: 0,
-                dropped: 0,
-                wake: Some(wake),
-            }),
+            queue: Mutex::default(),
+            wake: Mutex::new(Some(wake)),
         })
     }
 
     /// Brings an event to JavaScript; drops it, which releases a guard, if that has ended.
     pub fn push(&self, event: Event) {
-        let mut queue = self.lock();
-        if queue.wake.is_none() {
+        let queue = self.queue();
+        if queue.closed {
             drop(queue);
             drop(event);
             return;
         }
-        queue.push(event);
+        self.push_into(queue, event);
     }
 
     /// Brings a record of the log to JavaScript, unless too many wait.
     pub fn push_record(&self, record: Record) {
-        let mut queue = self.lock();
+        let mut queue = self.queue();
         if queue.records >= MOST_RECORDS {
             queue.dropped += 1;
-        } else if queue.wake.is_some() {
+        } else if !queue.closed {
             queue.records += 1;
-            queue.push(Event::Logged(record));
+            self.push_into(queue, Event::Logged(record));
+        }
+    }
+
+    /// Wakes the event loop for the first event: it takes all at once.
+    fn push_into(&self, mut queue: MutexGuard<'_, Queue>, event: Event) {
+        let first = queue.events.is_empty();
+        queue.events.push(event);
+        drop(queue);
+        if first && let Some(wake) = &*self.wake() {
+            // Fails only while the environment ends, and then nobody is there to be woken.
+            wake.call((), ThreadsafeFunctionCallMode::NonBlocking);
         }
     }
 
     pub fn take(&self) -> Vec<Event> {
-        let mut queue = self.lock();
+        let mut queue = self.queue();
         let mut events = std::mem::take(&mut queue.events);
         queue.records = 0;
         let dropped = std::mem::take(&mut queue.dropped);
@@ -84,10 +98,11 @@ impl Inbox {
 
     /// The environment ends: drops what is queued and what will come. On its own thread only.
     pub fn close(&self) {
-        let mut queue = self.lock();
-        let wake = queue.wake.take();
+        let mut queue = self.queue();
+        queue.closed = true;
         let unread = std::mem::take(&mut queue.events);
         drop(queue);
+        let wake = self.wake().take();
         drop(wake);
         drop(unread);
     }
@@ -99,8 +114,8 @@ impl Inbox {
         } else {
             sys::napi_unref_threadsafe_function
         };
-        let queue = self.lock();
-        let Some(wake) = &queue.wake else {
+        let wake = self.wake();
+        let Some(wake) = &*wake else {
             return Ok(());
         };
         wake.handle.with_read_aborted(|aborted| {
@@ -115,26 +130,29 @@ impl Inbox {
         })
     }
 
-    /// Delivers the outcome of `pending` as the event that settles `call`.
+    /// The event that settles `call`, if its outcome is there already: then no other thread is
+    /// troubled. Else it is delivered.
     pub fn follow<T: Send + 'static>(
         self: &Arc<Self>,
         call: i64,
         started: zoolock::Result<Pending<T>>,
         value: impl FnOnce(T) -> zoolock::Result<Value> + Send + 'static,
-    ) {
-        let inbox = Arc::clone(self);
-        let spawned = started.and_then(|pending| {
-            zoolock::binding::spawn(async move {
-                let outcome = pending.await.and_then(value);
-                inbox.push(Event::Settled { call, outcome });
-            })
-        });
-        if let Err(error) = spawned {
-            self.push(Event::Settled {
-                call,
-                outcome: Err(error),
-            });
+    ) -> Option<EventObject> {
+        let settled = |outcome| Some(Event::Settled { call, outcome }.into());
+        let mut pending = match started {
+            Ok(pending) => pending,
+            Err(error) => return settled(Err(error)),
+        };
+        let mut nobody = Context::from_waker(Waker::noop());
+        if let Poll::Ready(outcome) = Pin::new(&mut pending).poll(&mut nobody) {
+            return settled(outcome.and_then(value));
         }
+        let inbox = Arc::clone(self);
+        zoolock::binding::follow(pending, move |outcome| {
+            let outcome = outcome.and_then(value);
+            inbox.push(Event::Settled { call, outcome });
+        });
+        None
     }
 
     /// Runs `work`, which may block, on a thread of its own, and delivers its outcome as the event
@@ -159,20 +177,11 @@ impl Inbox {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Queue> {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-impl Queue {
-    /// Wakes the event loop for the first event: it takes all at once.
-    fn push(&mut self, event: Event) {
-        if self.events.is_empty()
-            && let Some(wake) = &self.wake
-        {
-            // Fails only while the environment ends, and then nobody is there to be woken.
-            wake.call((), ThreadsafeFunctionCallMode::NonBlocking);
-        }
-        self.events.push(event);
+    fn wake(&self) -> MutexGuard<'_, Option<Wake>> {
+        self.wake.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

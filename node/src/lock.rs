@@ -7,7 +7,7 @@ use zoolock::{
 };
 
 use crate::calls::Calls;
-use crate::event::Value;
+use crate::event::{EventObject, Value};
 use crate::options::timeout;
 use crate::owner::Owner;
 use crate::statistics::StatisticsObject;
@@ -73,35 +73,45 @@ impl From<Recipe> for LockHandle {
 impl LockHandle {
     /// Settles `call` with a guard. Without a time-out it waits for ever.
     #[napi]
-    pub fn lock(&self, calls: &Calls, call: i64, timeout_ms: Option<f64>, owner: Option<&Owner>) {
+    pub fn lock(
+        &self,
+        calls: &Calls,
+        call: i64,
+        timeout_ms: Option<f64>,
+        owner: Option<&Owner>,
+    ) -> Option<EventObject> {
         let path = self.0.path().to_owned();
+        let cancel = Cancel::new();
         let started = timeout("lock", timeout_ms)
-            .map(|wait| self.0.acquire(owner, wait, &calls.cancellable(call)))
+            .map(|wait| self.0.acquire(owner, wait, &cancel))
             .map_err(|error| error.with_path(&*path));
-        calls.inbox.follow(call, started, move |guard| {
+        let settled = calls.inbox.follow(call, started, move |guard| {
             guard
                 .map(|guard| Value::Guard(Some(guard)))
                 .ok_or_else(|| busy(path))
         });
+        calls.cancellable_unless(settled, call, cancel)
     }
 
     /// Settles `call` with a guard, or with nothing if the lock is busy.
     #[napi]
-    pub fn try_lock(&self, calls: &Calls, call: i64, owner: Option<&Owner>) {
-        let pending = self.0.acquire(owner, Wait::Try, &calls.cancellable(call));
-        calls
+    pub fn try_lock(&self, calls: &Calls, call: i64, owner: Option<&Owner>) -> Option<EventObject> {
+        let cancel = Cancel::new();
+        let pending = self.0.acquire(owner, Wait::Try, &cancel);
+        let settled = calls
             .inbox
             .follow(call, Ok(pending), |guard| Ok(Value::Guard(guard)));
+        calls.cancellable_unless(settled, call, cancel)
     }
 
     /// Settles `call` with those who queue.
     #[napi]
-    pub fn contenders(&self, calls: &Calls, call: i64) {
+    pub fn contenders(&self, calls: &Calls, call: i64) -> Option<EventObject> {
         calls
             .inbox
             .follow(call, Ok(self.0.contenders()), |contenders| {
                 Ok(Value::Contenders(contenders))
-            });
+            })
     }
 
     /// What this lock has counted; both sides together of a read-write lock.

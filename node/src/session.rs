@@ -8,7 +8,7 @@ use zoolock::binding::millis;
 use zoolock::{LockOptions, Session};
 
 use crate::calls::Calls;
-use crate::event::{Event, Value};
+use crate::event::{Event, EventObject, Value};
 use crate::failure::Failure;
 use crate::lock::{LockHandle, Recipe};
 use crate::options::{ConnectOptions, LockOptionsObject};
@@ -16,14 +16,19 @@ use crate::outcome::outcome;
 
 /// Settles `call` with a session. Without hosts the environment names them.
 #[napi]
-pub fn connect(calls: &Calls, call: i64, hosts: Option<String>, options: ConnectOptions) {
+pub fn connect(
+    calls: &Calls,
+    call: i64,
+    hosts: Option<String>,
+    options: ConnectOptions,
+) -> Option<EventObject> {
     let started = options.builder().map(|builder| match hosts {
         Some(hosts) => builder.connect(&hosts),
         None => builder.connect_default(),
     });
     calls
         .inbox
-        .follow(call, started, |session| Ok(Value::Session(session)));
+        .follow(call, started, |session| Ok(Value::Session(session)))
 }
 
 /// Closes in the background when it is garbage-collected.
@@ -107,13 +112,13 @@ impl SessionHandle {
 
     /// Settles `call` with nothing (R17).
     #[napi]
-    pub fn close(&self, calls: &Calls, call: i64, timeout_ms: Option<f64>) {
+    pub fn close(&self, calls: &Calls, call: i64, timeout_ms: Option<f64>) -> Option<EventObject> {
         let started = match timeout_ms {
             None => Ok(self.0.close()),
             Some(value) => {
                 millis("close", "timeoutMs", value).map(|limit| self.0.close_timeout(limit))
             }
         };
-        calls.inbox.follow(call, started, |()| Ok(Value::Nothing));
+        calls.inbox.follow(call, started, |()| Ok(Value::Nothing))
     }
 }

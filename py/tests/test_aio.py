@@ -350,3 +350,6 @@ async def test_a_cancel_from_another_thread_ends_a_wait(server: Server, path: st
 def test_verbs_need_a_running_loop(server: Server) -> None:
     with pytest.raises(RuntimeError, match="no running event loop"):
         zoolock.aio.connect(server.hosts).send(None)
+    # A session that is there is joined at once, with nothing to wait for.
+    with zoolock.connect(server.hosts), pytest.raises(RuntimeError, match="no running event loop"):
+        zoolock.aio.connect(server.hosts).send(None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 
 import pytest
@@ -71,3 +72,52 @@ def test_r20_a_bad_keep_is_refused(server: Server, path: str, keep: float) -> No
         pytest.raises(zoolock.InvalidArgument, match="keep"),
     ):
         session.mutex(path, keep=keep)
+
+
+async def test_r05_cancelled_tasks_leave_a_kept_contender_to_the_others(
+    server: Server, path: str
+) -> None:
+    async with await zoolock.aio.connect(server.hosts) as session:
+        lock = session.mutex(path, keep=60)
+        async with lock as held:
+            token = held.fencing_token
+        held = await lock.lock()
+        leaving = [asyncio.create_task(lock.lock()) for _ in range(3)]
+        late = asyncio.create_task(lock.lock(timeout=0.05))
+        staying = asyncio.create_task(lock.lock())
+        await asyncio.sleep(0)
+        for task in leaving:
+            task.cancel()
+        outcomes = await asyncio.gather(*leaving, late, return_exceptions=True)
+        assert [type(outcome) for outcome in outcomes] == [
+            *([asyncio.CancelledError] * 3),
+            zoolock.LockTimeout,
+        ]
+        # Cancelled in the very turn of the loop in which its lock is granted.
+        crossed = asyncio.create_task(lock.lock())
+        await asyncio.sleep(0)
+        await held.release()
+        crossed.cancel()
+        guard = await staying
+        assert (guard.fencing_token, guard.grant_count) == (token, 3)
+        await guard.release()
+        await asyncio.wait([crossed])
+        async with lock as held:
+            assert held.fencing_token == token
+        assert len(contenders(server, path)) == 1
+
+
+async def test_r07_a_kept_lock_is_taken_again_without_another_turn_of_the_loop(
+    server: Server, path: str
+) -> None:
+    async with await zoolock.aio.connect(server.hosts) as session:
+        lock = session.mutex(path, keep=60)
+        async with lock:
+            pass
+        turns: list[None] = []
+        asyncio.get_running_loop().call_soon(turns.append, None)
+        guard = await lock.lock()
+        await guard.release()
+        assert turns == []
+        await asyncio.sleep(0)
+        assert turns == [None]

@@ -26,6 +26,7 @@ models![
     r07_whoever_comes_later_overtakes_nobody,
     r09_who_waits_for_it_gets_it,
     r10_a_release_beside_a_withdrawal_is_the_engines_or_none,
+    r17_what_a_call_takes_beside_a_close_is_known_to_it,
 ];
 
 struct Rig {
@@ -65,7 +66,7 @@ struct Caller {
 impl Caller {
     fn take(&self) -> Taken {
         let (slot, link) = (&self.slot, &self.link);
-        slot.take(Time(1), HandleId(1), &target(), link)
+        slot.take(Time(1), HandleId(1), || false, &target(), link)
     }
 
     fn granted(&self) -> Option<Arc<GuardCell>> {
@@ -219,5 +220,25 @@ fn r10_a_release_beside_a_withdrawal_is_the_engines_or_none() {
             .iter()
             .filter(|letter| matches!(letter, Command::Release { .. }));
         assert_eq!(releases.count(), usize::from(adopted));
+    });
+}
+
+fn r17_what_a_call_takes_beside_a_close_is_known_to_it() {
+    every_order(|| {
+        let rig = Rig::open();
+        let closed = Arc::new(AtomicBool::new(false));
+        let taker = {
+            let (caller, closed) = (rig.caller(), Arc::clone(&closed));
+            thread::spawn(move || {
+                let is_closed = || closed.load(Ordering::SeqCst);
+                let (slot, link) = (&caller.slot, &caller.link);
+                let taken = slot.take(Time(1), HandleId(1), is_closed, &target(), link);
+                matches!(taken, Taken::Granted(_))
+            })
+        };
+        closed.store(true, Ordering::SeqCst);
+        let seen = rig.slot.holder().is_some();
+        let taken = taker.join().unwrap();
+        assert!(seen || !taken, "a closed handle has it");
     });
 }

@@ -6,6 +6,7 @@
 
 mod calls;
 mod completion;
+mod follow;
 mod guards;
 mod kept;
 mod latch;
@@ -20,9 +21,10 @@ type Model = (&'static str, fn());
 
 /// Every model, with its name.
 pub fn all() -> impl Iterator<Item = (String, fn())> {
-    let modules: [(&str, &[Model]); 11] = [
+    let modules: [(&str, &[Model]); 12] = [
         ("calls", calls::MODELS),
         ("completion", completion::MODELS),
+        ("follow", follow::MODELS),
         ("guards", guards::MODELS),
         ("latch", latch::MODELS),
         ("kept", kept::MODELS),

@@ -2,14 +2,20 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::task::{Context, Waker};
+use std::task::{Context, Wake, Waker};
 
 use loom::cell::UnsafeCell;
 use loom::future::block_on;
 use loom::thread::{self, JoinHandle};
 
-use super::{models, most_orders};
-use crate::sync::{Completer, Mailbox, Pass, Pilot, Receiver, Seat, completion};
+use super::{many_orders, models, most_orders};
+use crate::clock::Time;
+use crate::sync::primitive::Mutex;
+use crate::sync::sleeper::Sleeper;
+use crate::sync::{
+    Awaited, Blocked, Borrowed, Completer, Glance, Limit, Loan, Mailbox, Pass, Pilot, Reading,
+    Receiver, Seat, completion,
+};
 
 models![
     a_callers_letter_is_answered_whoever_has_the_seat,
@@ -18,6 +24,11 @@ models![
     a_time_that_came_earlier_is_kept,
     a_task_woken_from_the_seat_finds_it_free,
     a_letter_left_in_the_seat_is_taken,
+    a_caller_reads_its_answer,
+    of_two_callers_one_reads_for_both,
+    a_task_beside_a_caller_that_reads_has_its_answer,
+    a_caller_that_gives_up_leaves_its_answer_to_the_network_thread,
+    a_caller_that_reads_is_woken_for_what_others_answer,
     r17_the_sessions_end_answers_every_letter,
 ];
 
@@ -30,12 +41,67 @@ enum Letter {
     At(usize, Completer<u8>),
     /// Answered, and one more letter comes of it.
     Twice(Completer<u8>, Completer<u8>),
+    /// Sent to the server, which answers.
+    Request(Completer<u8>),
+    /// Sent to a server that has answered by then.
+    Echo(Completer<u8>),
     End,
+}
+
+/// What the server has answered, and whom that wakes: the event loop, if the socket is in it, and
+/// whoever sleeps on it.
+#[derive(Default)]
+struct Socket {
+    unread: usize,
+    event_loop: Option<Waker>,
+}
+
+#[derive(Default)]
+struct Wire {
+    socket: Mutex<Socket>,
+    reader: Sleeper,
+}
+
+impl Wire {
+    fn answer(self: &Arc<Self>) {
+        let mut socket = self.socket.lock();
+        socket.unread += 1;
+        let waker = socket.event_loop.take();
+        drop(socket);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        Wake::wake(Arc::clone(self));
+    }
+
+    fn read(&self, register: Option<&Waker>) -> usize {
+        let mut socket = self.socket.lock();
+        socket.event_loop = register.cloned();
+        std::mem::take(&mut socket.unread)
+    }
+}
+
+impl Wake for Wire {
+    fn wake(self: Arc<Self>) {
+        self.reader.call();
+    }
+}
+
+impl Reading for Wire {
+    fn sleep(&self, limit: &Limit, _: &Blocked) -> Option<()> {
+        self.reader.sleep(limit)
+    }
+
+    fn wake(&self) {
+        self.reader.call();
+    }
 }
 
 struct Line {
     mailbox: Mailbox<Letter>,
     seat: Seat<Letter>,
+    wire: Arc<Wire>,
+    sent: Sleeper,
 }
 
 impl Line {
@@ -56,6 +122,9 @@ struct Plane {
     due: Vec<(usize, Completer<u8>)>,
     timer_at: usize,
     ended: bool,
+    wire: Arc<Wire>,
+    requests: std::collections::VecDeque<Completer<u8>>,
+    loan: Loan,
 }
 
 impl Plane {
@@ -70,8 +139,33 @@ impl Plane {
                     answer(to);
                     self.line.send(Letter::Ask(next));
                 }
+                Letter::Request(to) => {
+                    self.requests.push_back(to);
+                    self.line.sent.call();
+                }
+                Letter::Echo(to) => {
+                    self.requests.push_back(to);
+                    self.wire.answer();
+                }
                 Letter::End => self.ended = true,
             }
+        }
+    }
+
+    fn read(&mut self, register: Option<&Waker>) -> bool {
+        self.alone.with_mut(|_| ());
+        let answers = self.wire.read(register);
+        for to in self.requests.drain(..answers) {
+            answer(to);
+        }
+        answers > 0
+    }
+
+    fn awaited(&self, mailbox: &Mailbox<Letter>) -> Awaited {
+        let unsent = !mailbox.is_empty();
+        Awaited {
+            anything: unsent || !self.requests.is_empty(),
+            at_most_one_call: !unsent && self.requests.len() <= 1,
         }
     }
 
@@ -97,6 +191,13 @@ impl Pilot<Letter> for Plane {
         if self.ended {
             return Pass::Finished;
         }
+        // No look by the clock: nothing here relies on it.
+        if self.loan.look(Time(0), self.awaited(mailbox)) {
+            Reading::wake(&*self.wire);
+        }
+        if !self.loan.is_apart() {
+            busy |= self.read(Some(context.waker()));
+        }
         if busy {
             return Pass::Busy;
         }
@@ -117,6 +218,48 @@ impl Pilot<Letter> for Plane {
         self.take(letters);
         self.dials.is_empty() && !self.ended && self.timer_at <= self.next()
     }
+
+    fn lend(&mut self, mailbox: &Mailbox<Letter>) -> (Option<Borrowed>, bool) {
+        let awaited = self.awaited(mailbox);
+        let borrowed = self.loan.borrow(Time(0), awaited).map(|by| {
+            drop(self.wire.socket.lock().event_loop.take());
+            Borrowed {
+                by,
+                reading: Arc::clone(&self.wire) as Arc<dyn Reading>,
+            }
+        });
+        let read = borrowed.is_some() || self.loan.is_read();
+        (borrowed, read)
+    }
+
+    fn read(
+        &mut self,
+        borrower: u64,
+        mailbox: &Mailbox<Letter>,
+        answered: &dyn Fn() -> bool,
+    ) -> (Glance, bool) {
+        if !self.loan.is_lent_to(borrower) {
+            return (Glance::TakenBack, true);
+        }
+        Plane::read(self, None);
+        match answered() {
+            false => (Glance::Unanswered, true),
+            true => (Glance::Answered, self.give_back(borrower, mailbox)),
+        }
+    }
+
+    fn give_back(&mut self, borrower: u64, mailbox: &Mailbox<Letter>) -> bool {
+        let awaited = self.awaited(mailbox);
+        self.loan.give_back(borrower, awaited)
+    }
+
+    fn reclaim(&mut self) -> bool {
+        self.loan.reclaim()
+    }
+
+    fn is_lent(&self) -> bool {
+        self.loan.is_apart()
+    }
 }
 
 struct Rig {
@@ -129,6 +272,8 @@ fn line() -> Arc<Line> {
     let line = Arc::new(Line {
         mailbox: Mailbox::new(),
         seat: Seat::new(),
+        wire: Arc::new(Wire::default()),
+        sent: Sleeper::default(),
     });
     line.seat.occupy(Box::new(Plane {
         line: Arc::clone(&line),
@@ -137,6 +282,9 @@ fn line() -> Arc<Line> {
         due: Vec::new(),
         timer_at: NEVER,
         ended: false,
+        wire: Arc::clone(&line.wire),
+        requests: std::collections::VecDeque::new(),
+        loan: Loan::default(),
     }));
     line
 }
@@ -269,5 +417,100 @@ fn r17_the_sessions_end_answers_every_letter() {
         };
         rig.end();
         other.join().unwrap();
+    });
+}
+
+/// A server that answers so many requests.
+fn server(line: &Arc<Line>, requests: usize) -> JoinHandle<()> {
+    let line = Arc::clone(line);
+    thread::spawn(move || {
+        for _ in 0..requests {
+            let sent = line.sent.sleep(&Limit::starting_now(None));
+            assert_eq!(sent, Some(()));
+            line.wire.answer();
+        }
+    })
+}
+
+fn wait(line: &Line, receiver: &Receiver<u8>) {
+    let outcome = line
+        .seat
+        .wait(&line.mailbox, receiver, &Limit::starting_now(None));
+    assert_eq!(outcome, Some(Ok(7)));
+}
+
+fn a_caller_reads_its_answer() {
+    many_orders(|| {
+        let rig = flying();
+        let server = server(&rig.line, 1);
+        wait(&rig.line, &ask(&rig.line, Letter::Request));
+        server.join().unwrap();
+        rig.end();
+    });
+}
+
+fn of_two_callers_one_reads_for_both() {
+    many_orders(|| {
+        let rig = flying();
+        let other = {
+            let line = Arc::clone(&rig.line);
+            thread::spawn(move || {
+                let receiver = ask(&line, Letter::Echo);
+                wait(&line, &receiver);
+            })
+        };
+        let receiver = ask(&rig.line, Letter::Echo);
+        wait(&rig.line, &receiver);
+        other.join().unwrap();
+        rig.end();
+    });
+}
+
+fn a_task_beside_a_caller_that_reads_has_its_answer() {
+    many_orders(|| {
+        let rig = flying();
+        let caller = {
+            let line = Arc::clone(&rig.line);
+            thread::spawn(move || {
+                let receiver = ask(&line, Letter::Echo);
+                wait(&line, &receiver);
+            })
+        };
+        let mut receiver = ask(&rig.line, Letter::Echo);
+        let outcome = block_on(std::future::poll_fn(|context| {
+            let polled = std::pin::Pin::new(&mut receiver).poll(context);
+            if polled.is_pending() {
+                rig.line.seat.attend(&rig.line.mailbox);
+            }
+            polled
+        }));
+        assert_eq!(outcome, Ok(7));
+        caller.join().unwrap();
+        rig.end();
+    });
+}
+
+fn a_caller_that_gives_up_leaves_its_answer_to_the_network_thread() {
+    many_orders(|| {
+        let rig = flying();
+        let server = server(&rig.line, 1);
+        let receiver = ask(&rig.line, Letter::Request);
+        let limit = Limit::starting_now(Some(std::time::Duration::from_millis(1)));
+        let waited = rig.line.seat.wait(&rig.line.mailbox, &receiver, &limit);
+        let outcome = waited.unwrap_or_else(|| receiver.wait(None).unwrap());
+        assert_eq!(outcome, Ok(7));
+        server.join().unwrap();
+        rig.end();
+    });
+}
+
+fn a_caller_that_reads_is_woken_for_what_others_answer() {
+    many_orders(|| {
+        let rig = flying();
+        let (completer, receiver) = completion();
+        let other = thread::spawn(move || answer(completer));
+        wait(&rig.line, &receiver);
+        other.join().unwrap();
+        rig.end();
     });
 }

@@ -19,7 +19,7 @@ use crate::mutant::{Mutant, broken};
 use crate::state::GuardState;
 
 /// A guard held for so long watches its own node; shorter holds stay at three requests (R4).
-const OWN_WATCH_AFTER: Duration = Duration::from_millis(500);
+pub(super) const OWN_WATCH_AFTER: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct HoldId(pub(super) u64);

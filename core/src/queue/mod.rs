@@ -6,6 +6,7 @@ mod attempts;
 mod contenders;
 mod guards;
 mod kept;
+mod late_watches;
 mod listing;
 mod lost_creates;
 pub(crate) mod names;
@@ -34,6 +35,7 @@ use crate::session::Machine;
 use attempts::Attempt;
 use contenders::Query;
 use guards::{Hold, HoldId};
+use late_watches::LateWatches;
 use lost_creates::LostCreates;
 use nodes::{Node, NodeId, ReleaseId};
 use owners::{OwnerEntry, OwnerKey};
@@ -91,6 +93,7 @@ pub(crate) struct Queues {
     releases: HashMap<ReleaseId, nodes::Release>,
     closers: Vec<nodes::Closer>,
     lost_creates: LostCreates,
+    late_watches: LateWatches,
     timers: Timers,
     /// Paths that want a listing at the end of the turn.
     listing_wanted: BTreeSet<PathId>,
@@ -121,6 +124,11 @@ impl Queues {
     /// Whether an attempt waits.
     pub(crate) fn is_waiting(&self) -> bool {
         !self.attempts.is_empty()
+    }
+
+    /// How many attempts wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.attempts.len()
     }
 
     pub(crate) fn next_timeout(&self) -> Time {

@@ -76,6 +76,8 @@ pub(crate) struct Node {
     pub(super) guid: Uuid,
     pub(super) phase: Phase,
     pub(super) user: User,
+    /// Whether it is to be watched only if the attempt waits for long.
+    pub(super) watched_later: bool,
     pub(super) position: Option<Position>,
     /// The number of the node that the attempt had before, until it has another: attempts that
     /// queue again do so in their former order (R9), however their nodes went.
@@ -121,6 +123,7 @@ impl Queues {
             guid,
             phase: Phase::Unsent,
             user: User::Attempt(attempt),
+            watched_later: false,
             position: None,
             former: None,
             czxid: 0,

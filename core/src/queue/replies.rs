@@ -134,6 +134,7 @@ impl Queues {
             match timer {
                 Timer::Attempt(attempt) => self.timed_out(cx, attempt),
                 Timer::OwnWatch(hold) => self.watch_hold(cx, hold),
+                Timer::LateWatches => self.watch_late(cx),
                 Timer::Release(release) => self.release_by_time(release),
                 Timer::Retry(node) => self.drive(cx, node),
                 Timer::Query(query) => self.query_timed_out(query),

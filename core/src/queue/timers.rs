@@ -14,6 +14,8 @@ pub(super) enum Timer {
     Attempt(AttemptId),
     /// A hold has lasted long enough to watch its own node.
     OwnWatch(HoldId),
+    /// Waiters may have waited long enough to watch their own nodes.
+    LateWatches,
     /// A release succeeds without a confirmation: its lease has ended.
     Release(ReleaseId),
     /// A throttled request is tried again.

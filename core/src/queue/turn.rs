@@ -49,6 +49,7 @@ impl Queues {
         };
         let covered_by = node.covered_by;
         let near = path.view.blockers(&position, 2) <= 1;
+        let lists_again = path.view.hides_somebody(&position);
         let (known, certain) = match path.view.get(&blocker) {
             None => (false, false),
             Some(seen) => match seen.node.and_then(|node| self.nodes.get(&node)) {
@@ -77,7 +78,11 @@ impl Queues {
         {
             self.watch(cx, path_id, first);
         }
-        self.watch_own(cx, id);
+        if lists_again || !(known || fresh) {
+            self.watch_own_later(cx.now, id);
+        } else {
+            self.watch_own(cx, id);
+        }
         if !covered && near {
             self.want_listing_for(path_id, covered_by);
         }
@@ -154,7 +159,7 @@ impl Queues {
 
     // ---- watching ----
 
-    fn own_watch(&self, id: NodeId) -> Watch {
+    pub(super) fn own_watch(&self, id: NodeId) -> Watch {
         self.nodes
             .get(&id)
             .and_then(|node| {

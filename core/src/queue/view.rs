@@ -142,6 +142,21 @@ impl View {
         }
     }
 
+    /// Whether somebody is before the blocker whose end only a listing would show: a stranger that
+    /// nobody here watches.
+    pub(super) fn hides_somebody(&self, position: &Position) -> bool {
+        let second = match position.kind {
+            Kind::Read => self.exclusive.range(..position).nth_back(1),
+            Kind::Exclusive | Kind::Write => {
+                let second = self.seen.range(..position).nth_back(1);
+                second.map(|(earlier, _)| earlier)
+            }
+        };
+        second
+            .and_then(|second| self.seen.get(second))
+            .is_some_and(|seen| seen.node.is_none() && seen.watch == Watch::None)
+    }
+
     /// How many contenders there are that block a newcomer, counted up to `limit`.
     pub(super) fn blockers_of_newcomer(&self, kind: Kind, limit: usize) -> usize {
         match kind {

@@ -14,7 +14,8 @@ use tokio::time::Sleep;
 use super::certificates::Certificates;
 use super::dialer::{DialId, Probed};
 use super::machine::Action;
-use super::tcp::{Connector, Tcp};
+use super::reading::SocketReading;
+use super::tcp::{Connector, Lendable, Tcp};
 use super::tls::{self, Tls};
 use super::version::probe;
 use crate::clock::{self, Time};
@@ -23,12 +24,14 @@ use crate::config::SessionConfig;
 use crate::engine::Engine;
 use crate::link::Link;
 use crate::runtime;
-use crate::sync::{Mailbox, Pass, Pilot};
+use crate::sync::{Awaited, Borrowed, Glance, Loan, Mailbox, Pass, Pilot, Reading};
 
 const READ_BUFFER: usize = 64 << 10;
 /// How many requests may be unanswered when a caller sends its own. Where there are more, the
 /// network thread is busy with their answers anyhow, and sends those of many callers in one write.
 const MOST_BEFORE_A_CALLERS: usize = 4;
+/// A create, the listing behind it, and beside them a ping or the deletion of a lock that was dropped.
+const MOST_OF_ONE_CALL: usize = 4;
 
 /// Serves a session until its last handle is closed.
 pub(crate) async fn run(config: SessionConfig, link: Arc<Link>) {
@@ -125,6 +128,9 @@ struct Driver<C: Connector> {
     retired: bool,
     /// The network thread's, which is woken when a socket that a caller has filled can take more.
     waker: Waker,
+    loan: Loan,
+    /// What a borrower sleeps on, of the socket that it reads.
+    reading: Option<(DialId, Arc<SocketReading>)>,
 }
 
 impl<C: Connector> Driver<C> {
@@ -146,6 +152,8 @@ impl<C: Connector> Driver<C> {
             turn: 0,
             retired: false,
             waker: Waker::noop().clone(),
+            loan: Loan::default(),
+            reading: None,
         }
     }
 
@@ -219,9 +227,7 @@ impl<C: Connector> Driver<C> {
                 Poll::Ready(ended) => {
                     any = true;
                     self.sockets.swap_remove(at);
-                    let error = ended
-                        .err()
-                        .unwrap_or_else(|| io::Error::other("the server closed the connection"));
+                    let error = ended.err().unwrap_or_else(hung_up);
                     self.disconnected(dial, &error);
                 }
             }
@@ -317,6 +323,25 @@ impl<C: Connector> Driver<C> {
         }
     }
 
+    /// The reading, for a caller whose answer alone is awaited.
+    fn borrow(&mut self, awaited: Awaited) -> Option<Borrowed> {
+        let by = self.loan.borrow(clock::now(), awaited)?;
+        if self.reading.is_none() {
+            self.reading = self.sockets.first_mut().and_then(|socket| {
+                let reading = SocketReading::new(|| socket.stream.step_aside())?;
+                Some((socket.dial, Arc::new(reading)))
+            });
+        }
+        let Some((_, reading)) = &self.reading else {
+            self.loan.end();
+            return None;
+        };
+        Some(Borrowed {
+            by,
+            reading: Arc::clone(reading) as Arc<dyn Reading>,
+        })
+    }
+
     fn flush(&mut self, context: &mut Context<'_>) {
         let mut at = 0;
         while let Some(socket) = self.sockets.get_mut(at) {
@@ -331,10 +356,15 @@ impl<C: Connector> Driver<C> {
         }
     }
 
+    /// When the network thread has something to do.
+    fn next_timeout(&self, now: Time) -> Time {
+        self.engine.next_timeout(now).min(self.loan.next_look())
+    }
+
     /// Arms the timer; true if something is due already.
     fn timer_has_fired(&mut self, context: &mut Context<'_>) -> bool {
         let now = clock::now();
-        let next = self.engine.next_timeout(now);
+        let next = self.next_timeout(now);
         if next <= now {
             return true;
         }
@@ -355,11 +385,114 @@ impl<C: Connector> Driver<C> {
     }
 }
 
+/// What callers do, in the seat.
+impl<C: Connector> Driver<C> {
+    /// The caller's own task has nothing to do with how much is read and written here.
+    fn unconstrained<R>(&mut self, turn: impl FnOnce(&mut Self, &mut Context<'_>) -> R) -> R {
+        let waker = self.waker.clone();
+        let mut turn = Some(turn);
+        let mut result = None;
+        let running = tokio::task::unconstrained(std::future::poll_fn(|context| {
+            result = turn.take().map(|turn| turn(self, context));
+            Poll::Ready(())
+        }));
+        let _ready = std::pin::pin!(running).poll(&mut Context::from_waker(&waker));
+        match result {
+            Some(result) => result,
+            None => unreachable!("a future that is always ready was polled once"),
+        }
+    }
+
+    /// Sends what there is, and says whether the network thread has nothing to do.
+    fn finish_for_caller(&mut self, context: &mut Context<'_>) -> bool {
+        if self.engine.has_no_handles() {
+            // The last handle is closed: the end of the session frees what would be deleted (R17).
+            return false;
+        }
+        let written = self.write_for_caller(context);
+        let now = clock::now();
+        written
+            && !self.engine.has_actions()
+            && !self.engine.is_finished()
+            // Away from the event loop nothing tells when more can be sent.
+            && (!self.loan.is_apart() || self.sockets.iter().all(|socket| socket.unsent.is_empty()))
+            // The timer is set for what comes before all that was known till now.
+            && self.timer_at <= self.next_timeout(now)
+    }
+
+    fn read_for_caller(&mut self, context: &mut Context<'_>) {
+        let mut buffer = ReadBuf::new(&mut self.buffer);
+        for socket in &mut self.sockets {
+            buffer.clear();
+            match Pin::new(&mut socket.stream).poll_read(context, &mut buffer) {
+                Poll::Pending => {}
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
+                    // Read after the system call: an answer must not seem earlier than it was.
+                    self.engine
+                        .received(clock::now(), socket.dial, buffer.filled());
+                }
+                Poll::Ready(ended) => socket.broken = Some(ended.err().unwrap_or_else(hung_up)),
+            }
+        }
+    }
+
+    fn awaited(&self, mailbox: &Mailbox<Command>) -> Awaited {
+        let unsent = !mailbox.is_empty();
+        let in_flight = self.engine.in_flight();
+        let waiting = self.engine.waiting();
+        let quiet = match self.sockets.as_slice() {
+            [socket] => socket.unsent.is_empty() && !socket.unflushed && socket.broken.is_none(),
+            _ => false,
+        };
+        Awaited {
+            anything: unsent || in_flight != Some(0) || waiting > 0,
+            at_most_one_call: quiet
+                && !unsent
+                && !self.engine.has_no_handles()
+                && waiting <= 1
+                && in_flight.is_some_and(|requests| requests <= MOST_OF_ONE_CALL)
+                && self.dialing.is_empty()
+                && self.probes.is_empty(),
+        }
+    }
+
+    /// Takes the reading back where callers cannot do it, or do not any more.
+    fn look_after_reading(&mut self, mailbox: &Mailbox<Command>) {
+        let there = self
+            .reading
+            .as_ref()
+            .is_some_and(|(dial, _)| self.sockets.iter().any(|socket| socket.dial == *dial));
+        if there {
+            let awaited = self.awaited(mailbox);
+            self.loan.look(clock::now(), awaited);
+        } else {
+            self.loan.end();
+        }
+        if self.loan.is_apart() {
+            return;
+        }
+        if let Some((dial, reading)) = self.reading.take() {
+            for socket in &mut self.sockets {
+                if socket.dial == dial {
+                    socket.stream.come_back();
+                }
+            }
+            // A borrower that sleeps now waits for the network thread.
+            reading.wake();
+        }
+    }
+}
+
+fn hung_up() -> io::Error {
+    io::Error::other("the server closed the connection")
+}
+
 impl<C: Connector> Pilot<Command> for Driver<C> {
     fn pass(&mut self, mailbox: &Mailbox<Command>, context: &mut Context<'_>) -> Pass {
         self.waker.clone_from(context.waker());
         let mut busy = self.take_letters(mailbox, context);
         busy |= self.take_dials(context);
+        self.look_after_reading(mailbox);
         busy |= self.read(context);
         busy |= self.act();
         // Before the timers: a request about to leave may be the very news they wait for.
@@ -391,21 +524,46 @@ impl<C: Connector> Pilot<Command> for Driver<C> {
         mailbox.take(&mut letters);
         self.engine.commands(now, letters.drain(..));
         self.letters = letters;
-        if self.engine.has_no_handles() {
-            // The last handle is closed: the end of the session frees what would be deleted (R17).
-            return false;
+        self.unconstrained(Self::finish_for_caller)
+    }
+
+    fn lend(&mut self, mailbox: &Mailbox<Command>) -> (Option<Borrowed>, bool) {
+        let awaited = self.awaited(mailbox);
+        let borrowed = self.borrow(awaited);
+        let read = borrowed.is_some() || self.loan.is_read();
+        let next = self.next_timeout(clock::now());
+        (borrowed, read && self.timer_at <= next)
+    }
+
+    fn read(
+        &mut self,
+        borrower: u64,
+        mailbox: &Mailbox<Command>,
+        answered: &dyn Fn() -> bool,
+    ) -> (Glance, bool) {
+        if !self.loan.is_lent_to(borrower) {
+            return (Glance::TakenBack, true);
         }
-        let waker = self.waker.clone();
-        // The caller's own task has nothing to do with how much is sent here.
-        let writing = tokio::task::unconstrained(std::future::poll_fn(|context| {
-            Poll::Ready(self.write_for_caller(context))
-        }));
-        let written = std::pin::pin!(writing).poll(&mut Context::from_waker(&waker));
-        let now = clock::now();
-        written == Poll::Ready(true)
-            && !self.engine.has_actions()
-            && !self.engine.is_finished()
-            // The timer is set for what comes before all that was known till now.
-            && self.timer_at <= self.engine.next_timeout(now)
+        let done = self.unconstrained(|driver, context| {
+            driver.read_for_caller(context);
+            driver.finish_for_caller(context)
+        });
+        match answered() {
+            false => (Glance::Unanswered, done),
+            true => (Glance::Answered, self.give_back(borrower, mailbox) && done),
+        }
+    }
+
+    fn give_back(&mut self, borrower: u64, mailbox: &Mailbox<Command>) -> bool {
+        let awaited = self.awaited(mailbox);
+        self.loan.give_back(borrower, awaited)
+    }
+
+    fn reclaim(&mut self) -> bool {
+        self.loan.reclaim()
+    }
+
+    fn is_lent(&self) -> bool {
+        self.loan.is_apart()
     }
 }

@@ -7,6 +7,8 @@ mod dialer;
 pub(crate) mod driver;
 pub(crate) mod lease;
 pub(crate) mod machine;
+mod plain;
+mod reading;
 mod tcp;
 mod tls;
 mod version;

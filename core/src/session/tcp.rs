@@ -3,16 +3,18 @@
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::RawFd;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, lookup_host};
 
+use super::plain::Plain;
 use crate::connect_string::Server;
 
 /// Makes the byte streams that a driver runs a session over.
 pub(crate) trait Connector: Send + Sync + 'static {
-    type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;
+    type Stream: AsyncRead + AsyncWrite + Lendable + Unpin + Send + 'static;
 
     /// Connects to a server, beginning with another of its addresses on each turn. Ends when it is
     /// dropped: the machine sets the limit.
@@ -23,6 +25,18 @@ pub(crate) trait Connector: Send + Sync + 'static {
     ) -> impl Future<Output = io::Result<Self::Stream>> + Send;
 }
 
+/// A stream that a caller may read from outside the event loop.
+pub(crate) trait Lendable {
+    /// Leaves the event loop, where that can be done: what to sleep on. From then on nobody is woken
+    /// for it, on neither side.
+    fn step_aside(&mut self) -> Option<RawFd> {
+        None
+    }
+
+    /// Returns to the event loop. In the context of the runtime.
+    fn come_back(&mut self) {}
+}
+
 /// Plain TCP.
 pub(crate) struct Tcp;
 
@@ -30,16 +44,21 @@ pub(crate) struct Tcp;
 const ADDRESS_TIMEOUT: Duration = Duration::from_millis(300);
 
 impl Connector for Tcp {
-    type Stream = TcpStream;
+    type Stream = Plain;
 
-    async fn connect(&self, server: Server, turn: usize) -> io::Result<TcpStream> {
-        let connected = match resolve(&server).await {
-            Ok(addresses) => connect_to_one(addresses, turn).await,
-            Err(error) => Err(error),
-        };
-        // Of several servers one wants to know which.
-        connected.map_err(|error| io::Error::new(error.kind(), format!("{server}: {error}")))
+    async fn connect(&self, server: Server, turn: usize) -> io::Result<Plain> {
+        connect(&server, turn).await.map(Plain::new)
     }
+}
+
+/// Connects over TCP.
+pub(super) async fn connect(server: &Server, turn: usize) -> io::Result<TcpStream> {
+    let connected = match resolve(server).await {
+        Ok(addresses) => connect_to_one(addresses, turn).await,
+        Err(error) => Err(error),
+    };
+    // Of several servers one wants to know which.
+    connected.map_err(|error| io::Error::new(error.kind(), format!("{server}: {error}")))
 }
 
 /// The first of a server's addresses that answers, beginning with another one on each turn.

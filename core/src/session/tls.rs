@@ -10,7 +10,7 @@ use tokio_rustls::rustls::{AlertDescription, CertificateError, Error as TlsError
 
 use super::certificates::Certificates;
 use super::dialer::Failure;
-use super::tcp::{Connector, Tcp};
+use super::tcp::{self, Connector, Lendable};
 use crate::connect_string::Server;
 
 /// TLS over TCP.
@@ -28,7 +28,7 @@ impl Connector for Tls {
         })?;
         // Beside the connecting, so that it costs no time.
         let reading = self.0.read_again();
-        let stream = Tcp.connect(server, turn).await?;
+        let stream = tcp::connect(&server, turn).await?;
         reading.finish().await;
         let connector = TlsConnector::from(self.0.present());
         connector.connect(name, stream).await.map_err(|error| {
@@ -40,6 +40,9 @@ impl Connector for Tls {
         })
     }
 }
+
+/// What the network thread reads is what it decrypts.
+impl Lendable for TlsStream<TcpStream> {}
 
 /// A server that was asked for TLS and hung up.
 #[derive(Debug, thiserror::Error)]

@@ -103,6 +103,8 @@ pub(super) struct Releasing {
     pub(super) path: usize,
     pub(super) name: String,
     pub(super) session: i64,
+    /// Its contender was kept at the call, so it stays.
+    pub(super) kept: bool,
     pub(super) pending: Pending<()>,
 }
 
@@ -156,7 +158,11 @@ pub(super) struct Client {
     pub(super) since_told: [(BTreeSet<String>, u32); PATHS.len()],
     /// The ends of its own contenders that it was told of.
     pub(super) ends_told: BTreeSet<String>,
+    /// Contenders that it kept and that were not there when it was told that something had changed.
+    pub(super) kept_in_vain: BTreeSet<String>,
     pub(super) keeps: bool,
+    /// It has just been told that a contender of its own is gone, and its callers may be quick.
+    pub(super) asks_soon: bool,
     /// The state of a guard that was no good when it was taken from what is kept.
     pub(super) wrongly_granted: Option<GuardState>,
     session: Session,
@@ -204,7 +210,9 @@ impl Client {
             former: Vec::new(),
             since_told: Default::default(),
             ends_told: BTreeSet::new(),
+            kept_in_vain: BTreeSet::new(),
             keeps: setup.keep.is_some(),
+            asks_soon: false,
             wrongly_granted: None,
             session,
             targets: PATHS
@@ -268,7 +276,10 @@ impl Client {
         self.called += 1;
         let target = Arc::clone(&self.targets[path]);
         let to = GrantTo::Try(completer);
-        let past = match kept::ask(&self.link, &target, owner.is_some(), handle, called) {
+        // No call begins beside the close of its handle here.
+        let is_closed = || false;
+        let owned = owner.is_some();
+        let past = match kept::ask(&self.link, &target, owned, handle, is_closed, called) {
             Asked::Granted(cell) => {
                 let state = cell.state(called);
                 self.wrongly_granted = (state != GuardState::Held).then_some(state);
@@ -308,6 +319,12 @@ impl Client {
             to,
         }));
         self.called
+    }
+
+    /// The contenders that it keeps now: full lock path, and name.
+    pub(super) fn kept(&self) -> impl Iterator<Item = (String, String)> {
+        let handles = self.handles.iter();
+        handles.flat_map(|handle| self.engine.kept_by(*handle))
     }
 
     /// The calls that wait for the mutex, in the order of their contenders, where there are several.

@@ -203,6 +203,7 @@ impl Family {
                 (1, Stranger),
                 (1, CutOff),
                 (2, Rejoin),
+                (1, Deny),
             ],
             Family::Leaving => &[
                 (6, CloseHandle),

@@ -6,7 +6,7 @@ use super::checks::{self, Violation};
 use super::client::{Held, Releasing};
 use super::plan::{Family, MILLI};
 use super::trace::Actor;
-use super::workload::{self, MUTEX, PATHS, READ_WRITE, Step};
+use super::workload::{self, MUTEX, PATHS, Step};
 use super::world::World;
 use crate::command::Command;
 use crate::queue::names::Kind;
@@ -31,7 +31,14 @@ impl World {
         let places = self.clients[index].places();
         self.clients[index].take_letters(self.now);
         self.act(index);
+        if self.clients[index].keeps {
+            // What was granted before it hears more.
+            self.take_answers(index)?;
+        }
         self.deliver_to_client(index);
+        if std::mem::take(&mut self.clients[index].asks_soon) {
+            self.ask_first(index);
+        }
         self.transmit(index);
         let time = self.clients[index].clock(self.now);
         // As the driver does: what is due is done after what has arrived.
@@ -60,7 +67,7 @@ impl World {
     }
 
     /// When a process goes on, its callers may be quicker than its network thread: they find what is
-    /// kept as it was before.
+    /// kept as it was before. And when it has been told of an end, they find what it made of that.
     fn ask_first(&mut self, index: usize) {
         if self.calm || !self.clients[index].keeps || self.random.bool() {
             return;
@@ -222,8 +229,8 @@ impl World {
             .contenders(releasing.path)
             .contains(&releasing.name);
         // What is kept stays, whoever ends that later.
-        let kept = client.keeps && releasing.path != READ_WRITE;
-        if there && !over && !shared && !kept && client.clock(self.now) < releasing.until {
+        let stays = shared || releasing.kept;
+        if there && !over && !stays && client.clock(self.now) < releasing.until {
             return Err(format!(
                 "R10: client {index} has released {}, which is still there",
                 releasing.name
@@ -320,12 +327,14 @@ impl World {
         }
         if !dropped {
             let due = client.moment(until).unwrap_or(self.now).max(self.now);
+            let kept = client.kept().any(|(_, known)| known == name);
             client.releases.push(Releasing {
                 until,
                 due,
                 path: held.path,
                 name: name.clone(),
                 session: held.session,
+                kept,
                 pending: held.guard.release_at(time),
             });
         }

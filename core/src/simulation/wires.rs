@@ -155,6 +155,18 @@ impl World {
         strangers
     }
 
+    /// Whatever has changed: what it keeps and is not there must not be granted from now on.
+    fn hears_of_children(&mut self, client: usize, path: usize) {
+        let full_path = self.full_path(path);
+        let kept = self.clients[client].kept();
+        let gone: Vec<String> = kept
+            .filter(|(at, name)| *at == full_path && !self.truth.contenders(path).contains(name))
+            .map(|(_, name)| name)
+            .collect();
+        self.clients[client].asks_soon |= !gone.is_empty();
+        self.clients[client].kept_in_vain.extend(gone);
+    }
+
     fn hears(&mut self, client: usize, at: usize, bytes: &[u8]) {
         if self.clients[client].keeps {
             for changed in trace::events(bytes, 4) {
@@ -162,11 +174,13 @@ impl World {
                 if let Some(path) = told {
                     let strangers = self.strangers_to(client, path);
                     self.clients[client].since_told[path] = (strangers, 0);
+                    self.hears_of_children(client, path);
                 }
             }
             for gone in trace::deletions(bytes) {
                 let name = gone.rsplit('/').next().unwrap_or_default().to_owned();
                 self.clients[client].ends_told.insert(name);
+                self.clients[client].asks_soon = true;
             }
         }
         if self.plan.family == Family::Quiet {

@@ -75,19 +75,43 @@ impl<T> Drop for Completer<T> {
 impl<T> Receiver<T> {
     /// Blocks until the value is there, at most `limit` (for ever if `None`); `None` if it is not.
     pub(crate) fn wait(&self, limit: Option<Duration>) -> Option<Result<T, Disconnected>> {
-        let limit = Limit::starting_now(limit);
+        self.wait_until(&Limit::starting_now(limit))
+    }
+
+    pub(crate) fn wait_until(&self, limit: &Limit) -> Option<Result<T, Disconnected>> {
         let sleeper = Sleeper::new();
         let waker = Waker::from(Arc::clone(&sleeper));
         loop {
             if let Poll::Ready(outcome) = self.look(&waker) {
                 return Some(outcome);
             }
-            sleeper.sleep(&limit)?;
+            sleeper.sleep(limit)?;
+        }
+    }
+
+    /// Takes what is there.
+    pub(crate) fn take_now(&self) -> Option<Result<T, Disconnected>> {
+        let mut slot = self.0.0.lock();
+        match &*slot {
+            Slot::Empty(_) => None,
+            _ => Some(take(&mut slot)),
+        }
+    }
+
+    /// Whether there is something to take.
+    pub(crate) fn has_ended(&self) -> bool {
+        !matches!(&*self.0.0.lock(), Slot::Empty(_))
+    }
+
+    /// Wakes nobody for what comes from now on: who waits will look before it sleeps.
+    pub(crate) fn wake_nobody(&self) {
+        if let Slot::Empty(waker) = &mut *self.0.0.lock() {
+            *waker = None;
         }
     }
 
     /// Takes what is there, or leaves word whom to wake for it.
-    fn look(&self, by: &Waker) -> Poll<Result<T, Disconnected>> {
+    pub(crate) fn look(&self, by: &Waker) -> Poll<Result<T, Disconnected>> {
         let mut slot = self.0.0.lock();
         match &mut *slot {
             Slot::Empty(Some(known)) if known.will_wake(by) => Poll::Pending,

@@ -3,6 +3,7 @@
 
 mod completion;
 mod latch;
+mod loan;
 mod mailbox;
 #[cfg(not(zoolock_loom))]
 pub(crate) mod primitive;
@@ -10,12 +11,12 @@ pub(crate) mod primitive;
 #[path = "primitive_modelled.rs"]
 pub(crate) mod primitive;
 mod seat;
-mod sleeper;
+pub(crate) mod sleeper;
 pub(crate) mod wakers;
 
-#[cfg(zoolock_loom)]
-pub(crate) use completion::Disconnected;
-pub(crate) use completion::{Completer, Receiver, completion};
+pub(crate) use completion::{Completer, Disconnected, Receiver, completion};
 pub(crate) use latch::Latch;
+pub(crate) use loan::{Awaited, Loan};
 pub(crate) use mailbox::Mailbox;
-pub(crate) use seat::{Pass, Pilot, Seat};
+pub(crate) use primitive::{Blocked, Limit};
+pub(crate) use seat::{Borrowed, Glance, Pass, Pilot, Reading, Seat};

@@ -8,7 +8,7 @@ pub(crate) use std::sync::{MutexGuard, atomic};
 pub(crate) use std::thread_local;
 
 pub(crate) use crate::fork::process as process_id;
-pub(crate) use crate::signals::without_signals;
+pub(crate) use crate::signals::{Blocked, without_signals};
 
 /// A mutex whose data stays usable after a panic: every critical section here leaves it valid.
 #[derive(Default)]
@@ -40,6 +40,12 @@ impl Limit {
     /// `None`, and what is beyond the clock's range, is for ever.
     pub(crate) fn starting_now(limit: Option<Duration>) -> Limit {
         Limit(limit.and_then(|limit| Instant::now().checked_add(limit)))
+    }
+
+    /// How much time is left; `None` is for ever.
+    pub(crate) fn left(&self) -> Option<Duration> {
+        self.0
+            .map(|until| until.saturating_duration_since(Instant::now()))
     }
 }
 

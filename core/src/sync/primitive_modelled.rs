@@ -68,6 +68,11 @@ impl Limit {
             has_passed: Cell::new(false),
         }
     }
+
+    /// Models have no sockets to wait for.
+    pub(crate) fn left(&self) -> Option<Duration> {
+        None
+    }
 }
 
 /// The same as the real one, without wake-ups for no reason.
@@ -166,6 +171,24 @@ pub(crate) fn fork() {
 /// There are no signals in a model.
 pub(crate) fn without_signals<R>(section: impl FnOnce() -> R) -> R {
     section()
+}
+
+/// As above.
+pub(crate) struct Blocked;
+
+impl Blocked {
+    pub(crate) fn new() -> Blocked {
+        Blocked
+    }
+
+    pub(crate) fn lifted<R>(&self, section: impl FnOnce() -> R) -> R {
+        section()
+    }
+
+    /// Nor are there sockets.
+    pub(crate) fn sleep_on(&self, _: &mut [libc::pollfd], _: Option<Duration>) -> libc::c_int {
+        0
+    }
 }
 
 /// A value for as long as one run of a model.

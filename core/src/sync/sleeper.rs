@@ -25,11 +25,16 @@ impl Sleeper {
         }
         Some(())
     }
+
+    /// Ends the present sleep, or the next one.
+    pub(crate) fn call(&self) {
+        *self.called.lock() = true;
+        self.awake.notify_all();
+    }
 }
 
 impl Wake for Sleeper {
     fn wake(self: Arc<Self>) {
-        *self.called.lock() = true;
-        self.awake.notify_all();
+        self.call();
     }
 }

@@ -3,7 +3,7 @@
 // loom's `thread_local` knows no `const`.
 #![allow(clippy::missing_const_for_thread_local)]
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::task::Waker;
 
 use super::primitive::thread_local;
@@ -29,6 +29,11 @@ pub(crate) fn wake(waker: Waker) {
 
 /// Runs what is done in the seat; whoever is woken by it is woken afterwards.
 pub(crate) fn woken_after<R>(section: impl FnOnce() -> R) -> R {
+    woken_by(|wake| wake(), section)
+}
+
+/// As above; the wakers, if there are any, are woken where `surround` calls what it is given.
+pub(crate) fn woken_by<R>(surround: impl FnOnce(&dyn Fn()), section: impl FnOnce() -> R) -> R {
     let outermost = DEFERRED.try_with(|deferred| {
         let mut deferred = deferred.borrow_mut();
         let outermost = deferred.is_none();
@@ -37,22 +42,29 @@ pub(crate) fn woken_after<R>(section: impl FnOnce() -> R) -> R {
         }
         outermost
     });
-    let _wake = Wake(outermost.unwrap_or(false));
+    let _wake = Wake(outermost.unwrap_or(false).then_some(surround));
     section()
 }
 
 /// Also when the section panics.
-struct Wake(bool);
+struct Wake<S: FnOnce(&dyn Fn())>(Option<S>);
 
-impl Drop for Wake {
+impl<S: FnOnce(&dyn Fn())> Drop for Wake<S> {
     fn drop(&mut self) {
-        if !self.0 {
+        let Some(surround) = self.0.take() else {
+            return;
+        };
+        let deferred = DEFERRED.try_with(|deferred| deferred.borrow_mut().take());
+        let wakers = deferred.ok().flatten().unwrap_or_default();
+        if wakers.is_empty() {
             return;
         }
-        let deferred = DEFERRED.try_with(|deferred| deferred.borrow_mut().take());
-        for waker in deferred.ok().flatten().unwrap_or_default() {
-            waker.wake();
-        }
+        let wakers = Cell::new(wakers);
+        surround(&|| {
+            for waker in wakers.take() {
+                waker.wake();
+            }
+        });
     }
 }
 

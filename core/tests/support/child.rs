@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use zoolock::{Guard, Session, Wait};
+use zoolock::{Guard, LockOptions, Session, Wait};
 
 use super::LONG;
 use super::look::clock;
@@ -199,6 +199,7 @@ fn stamp() -> u128 {
 ///
 /// - `lock NAME PATH MS` (-1 for ever, 0 a try): `NAME granted TOKEN AT`, `NAME busy AT` or `NAME failed KIND AT`;
 ///   later perhaps `NAME lost AT`
+/// - `keep NAME PATH MS`: the same of a lock that keeps its contender
 /// - `held NAME`: `NAME held BOOL AT`
 /// - `watch NAME`: asks `is_held` all the time until it says no, then `NAME watched LAST_TRUE FIRST_FALSE GAP AFTER_GAP`:
 ///   the two times around the change, the longest time between two looks, and what the look after that said
@@ -218,7 +219,7 @@ pub fn run() {
         let line = line.expect("input");
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         match words[0].as_str() {
-            "lock" => lock(&session, &guards, &words),
+            "lock" | "keep" => lock(&session, &guards, &words),
             "held" => {
                 let held = guard(&guards, &words[1]).is_held();
                 tell(&format!("{} held {held} {}", words[1], stamp()));
@@ -245,11 +246,16 @@ fn guard(guards: &Guards, name: &str) -> Arc<Guard> {
 }
 
 fn lock(session: &Session, guards: &Guards, words: &[String]) {
-    let [_, name, path, ms] = words else {
+    let [verb, name, path, ms] = words else {
         panic!("lock NAME PATH MS");
     };
     let wait = Wait::from_millis("lock", ms.parse().expect("a number")).expect("a time");
-    let pending = session.mutex(path).expect("a mutex").acquire(wait, None);
+    let options = match verb.as_str() {
+        "keep" => LockOptions::new().keep(LONG),
+        _ => LockOptions::new(),
+    };
+    let mutex = session.mutex_with(path, options).expect("a mutex");
+    let pending = mutex.acquire(wait, None);
     let (name, guards) = (name.clone(), Arc::clone(guards));
     thread::spawn(move || match pending.wait() {
         Ok(Some(guard)) => {

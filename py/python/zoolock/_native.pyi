@@ -446,6 +446,8 @@ class Call(Generic[_T]):
     @property
     def ended(self) -> bool:
         """Whether the outcome is there to be taken."""
+    def ended_at_once(self) -> bool:
+        """Whether it has ended, without having anybody woken when it does."""
     def take(self) -> _T:
         """The outcome, once: returned, or raised."""
     def abandon(self) -> None:

@@ -87,6 +87,11 @@ impl Call {
         matches!(&*self.stage(), Stage::Ended(_))
     }
 
+    /// Whether it has ended, without having anybody woken when it does.
+    fn ended_at_once(&self) -> bool {
+        self.poll(Waker::noop())
+    }
+
     /// The outcome, once: returned, or raised.
     fn take(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         match self.replace(Stage::Over) {

@@ -8,6 +8,7 @@ with that all that still waits is given up.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, ref
@@ -18,6 +19,18 @@ T = TypeVar("T")
 
 # Weak on both sides: a port knows its loop by the futures that wait in it.
 _ports: WeakKeyDictionary[asyncio.AbstractEventLoop, ref[Port]] = WeakKeyDictionary()
+
+
+# In a forked child every call goes by a port, which tells a loop that was the parent's.
+_is_child = False
+
+
+def _in_the_child() -> None:
+    global _is_child
+    _is_child = True
+
+
+os.register_at_fork(after_in_child=_in_the_child)
 
 
 class _Doorbell:
@@ -54,6 +67,9 @@ async def outcome(call: Call[T]) -> T:
     """Wait for the end of a call. Cancelled, it is given up, whatever has come of it already."""
     loop = asyncio.get_running_loop()
     try:
+        # What has nothing to wait for, such as to take a kept lock again, needs no port.
+        if not _is_child and call.ended_at_once():
+            return call.take()
         port = port_of(loop)
         future = loop.create_future()
         if port.wait(call, future):
