@@ -155,15 +155,19 @@ impl Actor {
         Ok(())
     }
 
-    /// Kills the process.
+    /// Kills the process, which has to die of that.
     pub fn kill(&mut self) -> Result<(), String> {
         self.ended = true;
-        self.stdin = None;
         let failed = |error| format!("cannot kill {}: {error}", self.name);
         self.child.kill().map_err(failed)?;
-        self.child.wait().map_err(failed)?;
+        let status = self.child.wait().map_err(failed)?;
+        // Not before: the end of its input is what tells a driver to end, and to close its sessions.
+        self.stdin = None;
         self.join();
-        Ok(())
+        match status.signal() {
+            Some(libc::SIGKILL) => Ok(()),
+            _ => Err(format!("{} had ended by itself: {status}", self.name)),
+        }
     }
 
     /// Asks the process to end as programs do, and waits for it.

@@ -187,6 +187,9 @@ pub fn lock_options(request: &Message) -> Result<LockOptions, String> {
     if let Some(text) = request.get("acl") {
         options = options.acl(acl(text)?);
     }
+    if let Some(ms) = number(request, "keep_ms")? {
+        options = options.keep(Duration::from_millis(ms));
+    }
     Ok(options)
 }
 

@@ -65,6 +65,12 @@ impl Languages {
         self.peers.iter().any(|peer| peer == name)
     }
 
+    /// Whether one of `cannot`, as `library=part of a name`, leaves a library out of what has this name.
+    pub fn is_left_out(cannot: &[String], library: &str, name: &str) -> bool {
+        let mut pairs = cannot.iter().filter_map(|pair| pair.split_once('='));
+        pairs.any(|(who, part)| who == library && name.contains(part))
+    }
+
     /// The command that starts a language's driver.
     pub fn command(&self, language: &str) -> Result<&[String], String> {
         let found = self.drivers.iter().find(|(name, _)| name == language);

@@ -9,6 +9,8 @@ pub struct Options {
     pub drivers: Vec<String>,
     /// Other libraries' drivers, as `library=command`: then every scenario is played by ours and one of them.
     pub peers: Vec<String>,
+    /// What a library cannot do, as `library=part of a scenario's name`.
+    pub cannot: Vec<String>,
     /// Not these languages.
     pub without: Vec<String>,
     /// What the runs are reported as.
@@ -28,7 +30,7 @@ pub struct Options {
 /// How it is called.
 pub const USAGE: &str = "\
 usage: conformance [--driver LANGUAGE=COMMAND]… [--peer LIBRARY=COMMAND]… [--language LANGUAGE|LIBRARY|mixed]…
-                   [--without LANGUAGE]… [--scenario PART-OF-NAME]…
+                   [--without LANGUAGE]… [--cannot LIBRARY=PART-OF-NAME]… [--scenario PART-OF-NAME]…
                    [--folder FOLDER] [--suite NAME] [--list] [--verbose]";
 
 impl Options {
@@ -48,6 +50,7 @@ impl Options {
             match argument.as_str() {
                 "--driver" => options.drivers.push(value()?),
                 "--peer" => options.peers.push(value()?),
+                "--cannot" => options.cannot.push(value()?),
                 "--without" => options.without.push(value()?),
                 "--suite" => options.suite = value()?,
                 "--language" => options.languages.push(value()?),

@@ -85,6 +85,7 @@ pub fn jobs(scenarios: Vec<Scenario>, languages: &Languages, options: &Options) 
             if let Some(those) = &scenario.peers {
                 peers.retain(|peer| those.contains(peer));
             }
+            peers.retain(|peer| !Languages::is_left_out(&options.cannot, peer, &scenario.name));
             let roles = scenario.roles.as_deref();
             Cast::pairs(&scenario.actors, &names, &peers, roles)
         };

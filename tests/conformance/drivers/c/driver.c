@@ -249,6 +249,7 @@ static void do_open(const request *req, kind of) {
                                                                           : ZOOLOCK_NAMING_CURATOR);
   }
   if (data) zoolock_lock_options_set_data(options, data, strlen(data));
+  if (field(req, "keep_ms")) zoolock_lock_options_set_keep_ms(options, number(req, "keep_ms", 0));
   set_acl(field(req, "acl"), NULL, options);
   zoolock_error *err = NULL;
   zoolock_status status;
@@ -300,9 +301,10 @@ static void answer_lock(const char *id, const char *name, zoolock_status status,
     return;
   }
   put(GUARD, name, guard);
-  char token[32];
+  char token[32], count[32];
   snprintf(token, sizeof token, "%" PRId64, zoolock_guard_fencing_token(guard));
-  tell(id, "ok", "token", token, "node", or_empty(zoolock_guard_node_path(guard)), NULL);
+  snprintf(count, sizeof count, "%" PRIu64, zoolock_guard_grant_count(guard));
+  tell(id, "ok", "token", token, "count", count, "node", or_empty(zoolock_guard_node_path(guard)), NULL);
 }
 
 static void on_locked(zoolock_status status, zoolock_guard *guard, const zoolock_error *err,

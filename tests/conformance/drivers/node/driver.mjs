@@ -83,7 +83,12 @@ async function connect(fields) {
 function open(verb) {
   return (fields) => {
     const session = find(sessions, fields.session)
-    const options = { naming: fields.naming, data: fields.data, acl: acl(fields.acl) }
+    const options = {
+      naming: fields.naming,
+      data: fields.data,
+      acl: acl(fields.acl),
+      keepMs: number(fields.keep_ms)
+    }
     const make = {
       mutex: () => session.mutex(fields.path, options),
       reentrant: () => session.reentrantMutex(fields.path, options),
@@ -132,6 +137,7 @@ function granted(fields, guard) {
   if (typeof guard.fencingToken !== 'bigint') throw new Error('the token is no bigint')
   return [
     ['token', guard.fencingToken],
+    ['count', guard.grantCount],
     ['node', guard.nodePath]
   ]
 }

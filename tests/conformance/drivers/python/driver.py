@@ -95,6 +95,8 @@ def open_lock(verb: str, fields: dict[str, str]) -> Fields:
     options: Any = {key: fields[key] for key in ("naming", "data") if key in fields}
     if "acl" in fields:
         options["acl"] = acl(fields["acl"])
+    if "keep_ms" in fields:
+        options["keep"] = seconds(fields["keep_ms"])
     path = fields["path"]
     if verb == "mutex":
         lock: zoolock.Lock = session.mutex(path, **options)
@@ -126,7 +128,11 @@ def granted(fields: dict[str, str], guard: zoolock.Guard) -> Fields:
     name = fields["guard"]
     guard.on_lost(lambda: tell("!", "lost", [("guard", name)]))
     guards[name] = guard
-    return [("token", guard.fencing_token), ("node", guard.node_path)]
+    return [
+        ("token", guard.fencing_token),
+        ("count", guard.grant_count),
+        ("node", guard.node_path),
+    ]
 
 
 def release(fields: dict[str, str]) -> Fields:

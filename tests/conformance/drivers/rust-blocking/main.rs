@@ -162,8 +162,9 @@ impl Driver {
         Ok(match request.word.as_str() {
             "mutex" if plain => Lock::Mutex(session.mutex(path)?),
             "mutex" => Lock::Mutex(session.mutex_with(path, options)?),
+            "reentrant" if plain => Lock::Reentrant(session.reentrant_mutex(path)?),
+            "reentrant" => Lock::Reentrant(session.reentrant_mutex_with(path, options)?),
             _ if !plain => return Err("options only for mutexes here".to_owned().into()),
-            "reentrant" => Lock::Reentrant(session.reentrant_mutex(path)?),
             "read" => Lock::Side(session.rwlock(path)?.read()),
             _ => Lock::Side(session.rwlock(path)?.write()),
         })
@@ -199,6 +200,7 @@ impl Driver {
         guard.on_lost(move || tell(&event("lost").with("guard", told)));
         let answer = answer(request, "ok")
             .with("token", guard.fencing_token())
+            .with("count", guard.grant_count())
             .with("node", guard.node_path());
         self.guards.put(&name, Arc::new(guard));
         Ok(answer)

@@ -214,6 +214,7 @@ impl Driver {
         });
         let answer = answer(request, "ok")
             .with("token", guard.fencing_token())
+            .with("count", guard.grant_count())
             .with("node", guard.node_path());
         self.guards.borrow_mut().insert(name, Rc::new(guard));
         Ok(answer)

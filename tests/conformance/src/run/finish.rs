@@ -17,6 +17,7 @@ impl Run<'_> {
         self.exit_all()?;
         self.told_once()?;
         self.kept_secrets()?;
+        self.left_without_a_word()?;
         self.watcher.nothing_left(LEFT)
     }
 

@@ -2,8 +2,10 @@
 
 mod belief;
 mod calls;
+mod early;
 mod faults;
 mod finish;
+mod killed;
 mod observe;
 mod queue;
 
@@ -52,6 +54,8 @@ struct Run<'a> {
     secrets: Vec<String>,
     /// Guards whose release succeeded: nobody may be told that they were lost.
     released: BTreeSet<Name>,
+    /// The sessions of processes that were killed.
+    killed: BTreeSet<i64>,
 }
 
 /// Runs a scenario. `number` tells its nodes from those of all other runs on the ensemble.
@@ -85,6 +89,7 @@ pub fn run(
         cut: None,
         secrets: Vec::new(),
         released: BTreeSet::new(),
+        killed: BTreeSet::new(),
     };
     let outcome = run
         .start_actors(cast, languages)
@@ -205,17 +210,12 @@ impl Run<'_> {
 
     fn process(&mut self, name: &str, fate: Fate, within: Duration) -> Result<(), String> {
         self.trace.add(format!("{name} {fate:?}"));
-        let actor = self.actor(name)?;
         match fate {
-            Fate::Pause => actor.pause(),
-            Fate::Continue => actor.resume(),
-            Fate::Kill => {
-                actor.kill()?;
-                self.beliefs.forget_actor(name);
-                Ok(())
-            }
+            Fate::Pause => self.actor(name)?.pause(),
+            Fate::Continue => self.actor(name)?.resume(),
+            Fate::Kill => self.kill(name),
             Fate::Exit => {
-                actor.exit(within)?;
+                self.actor(name)?.exit(within)?;
                 self.beliefs.forget_actor(name);
                 Ok(())
             }

@@ -118,6 +118,8 @@ pub enum Outcome {
     Ok,
     /// A lock, with a token above those before; or that of another guard of the same owner.
     Granted { same: Option<String> },
+    /// A lock, with the kept contender of another guard: its token, and a higher count.
+    GrantedAgain { of: String },
     /// No lock, after a try.
     None,
     /// An error of a kind, whose message names something.

@@ -202,6 +202,9 @@ fn outcome(words: &[&str]) -> Parsed<Outcome> {
         ["granted", "same", guard] => Outcome::Granted {
             same: Some((*guard).to_owned()),
         },
+        ["granted", "again", guard] => Outcome::GrantedAgain {
+            of: (*guard).to_owned(),
+        },
         ["none"] => Outcome::None,
         ["ended"] => Outcome::Ended,
         ["error", kind] => Outcome::Error {
