@@ -27,6 +27,12 @@ stale() { # STAMP SOURCE…
     [ ! -e "$stamp" ] || [ -n "$(find "$@" -type f -newer "$stamp" -not -path '*/__pycache__/*' -print -quit)" ]
 }
 
+# What was fetched by one rule is not kept when another one is asked for.
+asked=${ZOOLOCK_PEERS:-newest}
+fetched_by_another_rule() { # FOLDER
+    [ "$(cat "$1/asked" 2>/dev/null)" != "$asked" ]
+}
+
 curator_from_maven() { # FOLDER
     command -v mvn >/dev/null || missing maven default-jdk-headless
     mvn -q -B -Dstyle.color=never dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$1" \
@@ -46,10 +52,11 @@ curator_from_debian() { # FOLDER
 curator() {
     local jars=$built/curator/jars classes=$built/curator/classes
     command -v javac >/dev/null || missing default-jdk-headless
-    if stale "$built/curator/fetched" "$peers/curator/pom.xml" "$peers/curator/jars.sha256"; then
+    if fetched_by_another_rule "$built/curator" || stale "$built/curator/fetched" "$peers/curator/pom.xml" "$peers/curator/jars.sha256"; then
         rm -rf "$built/curator"
         mkdir -p "$jars"
-        if [ "${ZOOLOCK_PEERS-}" != debian ] && curator_from_maven "$jars"; then
+        echo "$asked" >"$built/curator/asked"
+        if [ "$asked" != debian ] && curator_from_maven "$jars"; then
             echo maven >"$built/curator/fetched"
         else
             echo "Curator as Debian has it, which is older: Maven's was not asked for, or not to be had"
@@ -79,12 +86,15 @@ kazoo() {
     fi
 }
 
-# Debian's package is of the library's former name, and has no go.mod.
+# Debian's package is of the library's former name, has no go.mod, and its lock writes no data into its node, by which the
+# runner knows whose it is: it is given that here, as later versions have it.
 go_from_debian() { # FOLDER
     missing golang-github-samuel-go-zookeeper-dev || return 1
     mkdir -p "$1/zk"
     cp /usr/share/gocode/src/github.com/samuel/go-zookeeper/zk/*.go "$1/zk"
     rm -f "$1"/zk/*_test.go
+    sed -i -e 's/^func (l \*Lock) Lock() error {$/&\n\treturn l.LockWithData([]byte{})\n}\n\nfunc (l *Lock) LockWithData(data []byte) error {/' \
+        -e 's/Sequential(prefix, \[\]byte{}, l\.acl)/Sequential(prefix, data, l.acl)/' "$1/zk/lock.go"
     printf 'module github.com/go-zookeeper/zk\n\ngo 1.19\n' >"$1/zk/go.mod"
     {
         cat "$peers/go/go.mod"
@@ -98,16 +108,19 @@ go_peer() {
     command -v go >/dev/null || missing golang-go
     # No other tool chain is fetched.
     export GOTOOLCHAIN=local GOFLAGS=-buildvcs=false
-    if stale "$folder/built" "$peers/go"; then
+    if fetched_by_another_rule "$folder" || stale "$folder/built" "$peers/go"; then
         rm -rf "$folder"
         mkdir -p "$folder/bin"
-        local mode=(-mod=readonly)
-        if [ "${ZOOLOCK_PEERS-}" = debian ] || ! (cd "$peers/go" && go mod download); then
+        echo "$asked" >"$folder/asked"
+        local mode=(-mod=readonly) from=proxy
+        if [ "$asked" = debian ] || ! (cd "$peers/go" && go mod download); then
             echo "go-zookeeper as Debian has it, which is older: the module proxy was not asked, or did not answer"
             go_from_debian "$folder/debian"
             mode=(-mod=mod "-modfile=$folder/debian/go.mod")
+            from=debian
         fi
         (cd "$peers/go" && go vet "${mode[@]}" ./... && go build "${mode[@]}" -o "$folder/bin/" ./cmd/...)
+        echo "$from" >"$folder/fetched"
         touch "$folder/built"
     fi
 }

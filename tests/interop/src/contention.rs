@@ -8,6 +8,7 @@ use zoolock_conformance::languages::Languages;
 use zoolock_ensemble::Ensemble;
 
 use crate::member::{Granted, Member, granted};
+use crate::options::Options;
 use crate::resource::{Resource, SECTION, Side};
 
 /// Who waits for so long is starved; a round of everybody takes well under a second.
@@ -96,11 +97,12 @@ pub fn run(
     crowd: &Crowd,
     languages: &Languages,
     ensemble: &Ensemble,
-    length: Duration,
+    options: &Options,
 ) -> Result<Vec<String>, String> {
     let path = format!("/contention/{}", crowd.name);
     let mut members = Vec::new();
-    for (kind, count, naming) in crowd.members {
+    let stays_away = |kind: &str| Languages::is_left_out(&options.cannot, kind, crowd.name);
+    for (kind, count, naming) in crowd.members.iter().filter(|member| !stays_away(member.0)) {
         for number in 1..=*count {
             let mut member = Member::start(languages, kind, number)?;
             member.connect(&ensemble.hosts(), SESSION_TIMEOUT_MS)?;
@@ -113,7 +115,7 @@ pub fn run(
         }
     }
     let resource = Mutex::new(Resource::default());
-    let end = Instant::now() + length;
+    let end = Instant::now() + options.length;
     let shares = thread::scope(|scope| {
         let threads: Vec<_> = members
             .into_iter()
@@ -129,7 +131,7 @@ pub fn run(
     let resource = resource
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
-    judge(&shares, &resource, length)
+    judge(&shares, &resource, options.length)
 }
 
 fn take_turns(
@@ -192,8 +194,12 @@ fn judge(shares: &[Share], resource: &Resource, length: Duration) -> Result<Vec<
         ));
     }
     let rate = all as f64 / length.as_secs_f64();
+    let counts = || shares.iter().map(|share| share.grants);
+    let fairness = counts().min().unwrap_or_default() as f64
+        / counts().max().unwrap_or_default().max(1) as f64;
+    // What was wrong has ended the run above, so there was none of it.
     let mut seen = vec![format!(
-        "{all} grants in {} s ({rate:.0} a second)",
+        "{all} grants in {} s ({rate:.0} a second), no overlap, none out of turn; least to most {fairness:.3}",
         length.as_secs()
     )];
     seen.extend(shares.iter().map(|share| {

@@ -72,7 +72,7 @@ fn crowds(options: &Options, languages: &Languages, report: &mut Report) -> Resu
             let ensemble = Ensemble::builder().start();
             let outcome = ensemble
                 .map_err(|error| error.to_string())
-                .and_then(|ensemble| contention::run(crowd, languages, &ensemble, options.length));
+                .and_then(|ensemble| contention::run(crowd, languages, &ensemble, options));
             let noted = report.add(crowd.name, outcome);
             noted.map_err(|error| error.to_string())?;
         }

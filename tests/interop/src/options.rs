@@ -9,13 +9,15 @@ pub struct Options {
     pub drivers: Vec<String>,
     /// The other libraries', as `library=command`.
     pub peers: Vec<String>,
+    /// What a library cannot do, as `library=part of a crowd's name`.
+    pub cannot: Vec<String>,
     /// How long each crowd is at its lock.
     pub length: Duration,
     /// Only parts whose name contains one of these; empty for all.
     pub parts: Vec<String>,
 }
 
-const USAGE: &str = "usage: interop [--driver LANGUAGE=COMMAND]… [--peer LIBRARY=COMMAND]… [--minutes N] [--part PART-OF-NAME]…";
+const USAGE: &str = "usage: interop [--driver LANGUAGE=COMMAND]… [--peer LIBRARY=COMMAND]… [--cannot LIBRARY=PART-OF-NAME]… [--minutes N] [--part PART-OF-NAME]…";
 
 impl Options {
     /// Reads the command line.
@@ -23,6 +25,7 @@ impl Options {
         let mut options = Options {
             drivers: Vec::new(),
             peers: Vec::new(),
+            cannot: Vec::new(),
             length: Duration::from_secs(60),
             parts: Vec::new(),
         };
@@ -34,6 +37,7 @@ impl Options {
             match argument.as_str() {
                 "--driver" => options.drivers.push(value()?),
                 "--peer" => options.peers.push(value()?),
+                "--cannot" => options.cannot.push(value()?),
                 "--part" => options.parts.push(value()?),
                 // The scenarios' runner takes it, too; who plays here is written down for each part.
                 "--without" => drop(value()?),

@@ -45,11 +45,7 @@ pub fn play(stage: &Stage) -> Result<Vec<Seen>, String> {
     let began = Instant::now();
     while began.elapsed() < AFTERWARDS {
         for queue in queues.values_mut() {
-            let holding = queue
-                .members
-                .iter_mut()
-                .filter_map(|member| holds(member, "g").then_some(()))
-                .count();
+            let holding = holding(&mut queue.members);
             queue.granted |= holding > 0;
             if holding > 1 {
                 let now = began.elapsed();
@@ -61,6 +57,20 @@ pub fn play(stage: &Stage) -> Result<Vec<Seen>, String> {
         .into_iter()
         .map(|(library, queue)| judge(library, &queue))
         .collect())
+}
+
+/// How many hold at one moment: who was asked first still does when the others have answered.
+fn holding(members: &mut [Member]) -> usize {
+    let mut asked = || {
+        let each = members.iter_mut();
+        each.map(|member| holds(member, "g")).collect::<Vec<_>>()
+    };
+    let (before, after) = (asked(), asked());
+    let throughout = before
+        .iter()
+        .zip(after)
+        .filter(|(before, after)| **before && *after);
+    throughout.count()
 }
 
 fn queue(stage: &Stage, library: &str) -> Result<Queue, String> {

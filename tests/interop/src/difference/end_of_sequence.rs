@@ -46,22 +46,26 @@ fn one(stage: &Stage, library: String, together: bool) -> Result<Seen, String> {
     if let [only] = first[..] {
         members[only].ask("release", &[("guard", "g"), ("thread", "t")])?;
     }
-    let answers = answers(&members, &calls);
+    let after = answers(&members, &calls);
     let hold = first.len().max(holders(&mut members).len());
-    let errors = answers
-        .iter()
-        .flatten()
-        .filter(|answer| answer.word != "ok");
-    let errors = errors.count();
+    let of = |word: &str| {
+        let answered = after.iter().flatten();
+        answered.filter(|answer| answer.word == word).count()
+    };
+    let exhausted = |answer: &&Message| answer.get("kind") == Some("SequenceExhausted");
+    let told = after.iter().flatten().filter(exhausted).count();
     let granted_first = before.iter().flatten().filter(|answer| answer.word == "ok");
     let what = format!(
-        "of 4 that meet the end of the sequence {} hold before the first release, up to {hold} at once, and {errors} are told of an error",
-        granted_first.count()
+        "of 4 that meet the end of the sequence {} hold before the first release, up to {hold} at once, {} are told of an error, and {} still wait at the end",
+        granted_first.count(),
+        of("error"),
+        after.iter().filter(|answer| answer.is_none()).count()
     );
     Ok(Seen {
         library,
         what,
-        kept: hold <= 1,
+        // Nobody is left in the queue: who is not granted is told why (R14), and that is all but the first one at least.
+        kept: hold <= 1 && told >= 3 && told + of("ok") == 4,
     })
 }
 

@@ -17,6 +17,8 @@ import (
 type session struct {
 	conn     *zk.Conn
 	identity string
+	// Versions of the library panic at a second close.
+	closed bool
 }
 
 type lock struct {
@@ -89,7 +91,7 @@ func (d *driver) connect(fields map[string]string) ([]field, error) {
 		return nil, err
 	}
 	d.mutex.Lock()
-	d.sessions[name] = &session{conn, fields["identity"]}
+	d.sessions[name] = &session{conn: conn, identity: fields["identity"]}
 	d.mutex.Unlock()
 	go func() {
 		for event := range events {
@@ -169,7 +171,7 @@ func (d *driver) lock(fields map[string]string) ([]field, error) {
 	ours := d.find(fields["lock"])
 	conn := d.conn(ours.session).conn
 	held := zk.NewLock(conn, ours.path, zk.WorldACL(zk.PermAll))
-	if err := acquire(held, ours.identity); err != nil {
+	if err := held.LockWithData([]byte(ours.identity)); err != nil {
 		return nil, err
 	}
 	// The library tells nobody which node it made.
@@ -185,14 +187,6 @@ func (d *driver) lock(fields map[string]string) ([]field, error) {
 	defer d.mutex.Unlock()
 	d.guards[fields["guard"]] = &guard{session: ours.session, lock: held}
 	return []field{{"token", stat.Czxid}, {"node", node}}, nil
-}
-
-// Debian's version cannot write anything into its node.
-func acquire(held any, identity string) error {
-	if named, can := held.(interface{ LockWithData([]byte) error }); can {
-		return named.LockWithData([]byte(identity))
-	}
-	return held.(interface{ Lock() error }).Lock()
 }
 
 func (d *driver) release(fields map[string]string) ([]field, error) {
@@ -224,7 +218,11 @@ func (d *driver) sessionState(fields map[string]string) ([]field, error) {
 }
 
 func (d *driver) close(fields map[string]string) ([]field, error) {
-	d.conn(fields["session"]).conn.Close()
+	ours := d.conn(fields["session"])
+	ours.conn.Close()
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	ours.closed = true
 	return nil, nil
 }
 
@@ -233,6 +231,8 @@ func (d *driver) exit() {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	for _, session := range d.sessions {
-		session.conn.Close()
+		if !session.closed {
+			session.conn.Close()
+		}
 	}
 }
