@@ -22,6 +22,7 @@ Results = dict[str, Any]
 BLOCK = re.compile(r"(<!-- figures: ([a-z0-9-]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 MEASURES = {
     "uncontended": "cycle",
+    "kept": "cycle",
     "paths-16": "cycles",
     "paths-128": "cycles",
     "hand-off": "hand-off",
@@ -31,6 +32,7 @@ MEASURES = {
 UNITS = {"us": "µs", "ms": "ms", "1/s": "/s", "": "", "B": "B", "%": "%"}
 COUNTED = {
     "uncontended": ["requests", "flights", "bytes"],
+    "kept": ["acquire", "requests"],
     "paths-16": ["requests"],
     "paths-128": ["requests"],
     "hand-off": ["requests", "bytes"],
@@ -82,6 +84,11 @@ def figure(value: float) -> str:
     return f"{value:.2f}"
 
 
+def ratio_figure(ratio: float) -> str:
+    """With two decimals; what costs next to nothing, with one digit that says how little."""
+    return f"{ratio:.2f}" if ratio >= 0.01 else f"{ratio:.1g}"
+
+
 def with_unit(value: float, unit: str) -> str:
     return f"{figure(value)} {UNITS[unit]}".strip()
 
@@ -107,7 +114,7 @@ def compared_table(results: Results, workload: str) -> str:
     lines = []
     for row in (row for row in rows if row["measure"] == measure):
         spread = f"{figure(row['lower_quartile'])} … {figure(row['upper_quartile'])}"
-        ratio = "" if row["ratio"] is None else f"{row['ratio']['median']:.2f}"
+        ratio = "" if row["ratio"] is None else ratio_figure(row["ratio"]["median"])
         more = [find(rows, row["name"], name) for name in counted]
         cells = ["" if one is None else with_unit(one["median"], one["unit"]) for one in more]
         lines.append([title(row), with_unit(row["median"], row["unit"]), spread, ratio, *cells])

@@ -15,6 +15,14 @@ pub struct Cycles {
     pub tokens: Vec<i64>,
 }
 
+/// The times of cycles of a kept contender, the first part of each alone, and the pairs that are its tokens.
+#[derive(Default, Serialize)]
+pub struct KeptCycles {
+    pub nanos: Vec<u64>,
+    pub acquires: Vec<u64>,
+    pub tokens: Vec<(i64, u64)>,
+}
+
 /// Cycles on several paths at once.
 #[derive(Default, Serialize)]
 pub struct Paths {
@@ -46,6 +54,10 @@ pub struct Queued {
 /// What a program can be asked for; those that it cannot do end it.
 pub trait Obey {
     fn cycles(&mut self, count: usize) -> Result<Cycles>;
+    /// Cycles of a lock that keeps its contender.
+    fn kept(&mut self, _count: usize) -> Result<KeptCycles> {
+        Err("kept: not known here".into())
+    }
     fn paths(&mut self, paths: usize, cycles: usize) -> Result<Paths>;
     fn share(&mut self, millis: u64, pause_micros: u64) -> Result<Shares>;
     fn queue(&mut self, count: usize) -> Result<Queued>;
@@ -64,6 +76,7 @@ pub fn serve(program: &mut impl Obey) -> Result<()> {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {
             ["cycles", count] => answer(&program.cycles(count.parse()?)?)?,
+            ["kept", count] => answer(&program.kept(count.parse()?)?)?,
             ["paths", paths, cycles] => answer(&program.paths(paths.parse()?, cycles.parse()?)?)?,
             ["share", millis, pause] => answer(&program.share(millis.parse()?, pause.parse()?)?)?,
             ["queue", count] => answer(&program.queue(count.parse()?)?)?,

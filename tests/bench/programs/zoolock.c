@@ -13,6 +13,8 @@
 
 /* Enough for a call of lock, so that thousands of threads fit. */
 enum { STACK = 128 * 1024, MAX_PATH = 512 };
+/* Longer than others' blocks take. */
+enum { KEEP_MS = 3600 * 1000 };
 
 struct numbers {
     int64_t *of;
@@ -29,6 +31,7 @@ struct path {
 static const char *base;
 static zoolock_session *session;
 static zoolock_mutex *mutex;
+static zoolock_mutex *keeping;
 static struct path *paths;
 static size_t paths_count;
 
@@ -80,6 +83,16 @@ static zoolock_mutex *mutex_at(const char *path) {
     return made;
 }
 
+static zoolock_mutex *keeping_mutex_at(const char *path) {
+    zoolock_lock_options *options = zoolock_lock_options_new();
+    zoolock_mutex *made = NULL;
+    zoolock_error *err = NULL;
+    check(zoolock_lock_options_set_keep_ms(options, KEEP_MS), NULL);
+    check(zoolock_mutex_new(session, path, options, &made, &err), err);
+    zoolock_lock_options_free(options);
+    return made;
+}
+
 static zoolock_guard *take(const zoolock_mutex *from) {
     zoolock_guard *guard = NULL;
     zoolock_error *err = NULL;
@@ -111,6 +124,30 @@ static void do_cycles(size_t count) {
     show_as(",\"tokens\":", &tokens);
     free(nanos.of);
     free(tokens.of);
+}
+
+static void do_kept(size_t count) {
+    struct numbers nanos = {0}, acquires = {0}, tokens = {0}, counts = {0};
+    for (size_t i = 0; i < count; i++) {
+        int64_t start = now();
+        zoolock_guard *guard = take(keeping);
+        int64_t acquired = now();
+        add(&tokens, zoolock_guard_fencing_token(guard));
+        add(&counts, (int64_t)zoolock_guard_grant_count(guard));
+        give(guard);
+        add(&nanos, now() - start);
+        add(&acquires, acquired - start);
+    }
+    show_as("{\"nanos\":", &nanos);
+    show_as(",\"acquires\":", &acquires);
+    fputs(",\"tokens\":[", stdout);
+    for (size_t i = 0; i < tokens.count; i++)
+        printf("%s[%" PRId64 ",%" PRId64 "]", i != 0 ? "," : "", tokens.of[i], counts.of[i]);
+    putchar(']');
+    free(nanos.of);
+    free(acquires.of);
+    free(tokens.of);
+    free(counts.of);
 }
 
 static void *run_path(void *argument) {
@@ -203,6 +240,7 @@ int main(int argc, char **argv) {
     check(zoolock_session_connect(argv[1], NULL, &session, &err), err);
     base = argv[2];
     mutex = mutex_at(base);
+    keeping = keeping_mutex_at(base);
     puts("ready");
     fflush(stdout);
     char line[128];
@@ -211,6 +249,7 @@ int main(int argc, char **argv) {
         size_t first = 0, second = 0;
         if (sscanf(line, "%15s %zu %zu", name, &first, &second) < 1) fail("an empty command");
         if (strcmp(name, "cycles") == 0) do_cycles(first);
+        else if (strcmp(name, "kept") == 0) do_kept(first);
         else if (strcmp(name, "paths") == 0) do_paths(first, second);
         else if (strcmp(name, "share") == 0) do_share(first, second);
         else if (strcmp(name, "queue") == 0) do_queue(first);
@@ -226,6 +265,7 @@ int main(int argc, char **argv) {
     free(paths);
     free(granted.of);
     zoolock_mutex_free(mutex);
+    zoolock_mutex_free(keeping);
     check(zoolock_session_close(session, 5000, &err), err);
     zoolock_session_free(session);
     return 0;

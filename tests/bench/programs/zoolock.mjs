@@ -10,6 +10,8 @@ const [hosts, path] = process.argv.slice(2)
 const now = () => process.hrtime.bigint()
 const session = await connect(hosts)
 const mutex = session.mutex(path)
+// Longer than others' blocks take.
+const keeping = session.mutex(path, { keepMs: 3_600_000 })
 const mutexes = new Map()
 const objects = []
 let waiters = []
@@ -37,6 +39,22 @@ const commands = {
       nanos.push(now() - start)
     }
     return { nanos, tokens }
+  },
+
+  async kept(count) {
+    const nanos = []
+    const acquires = []
+    const tokens = []
+    for (let left = count; left > 0; left--) {
+      const start = now()
+      const held = await keeping.lock()
+      const acquired = now()
+      await held.release()
+      nanos.push(now() - start)
+      acquires.push(acquired - start)
+      tokens.push([held.fencingToken, held.grantCount])
+    }
+    return { nanos, acquires, tokens }
   },
 
   async paths(paths, cycles) {

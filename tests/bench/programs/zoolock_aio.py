@@ -11,6 +11,8 @@ from serve import Answer, answer, now
 import zoolock
 import zoolock.aio
 
+KEEP = 3600.0  # seconds: longer than others' blocks take
+
 
 async def cycle(mutex: zoolock.aio.Mutex) -> int:
     guard = await mutex.lock()
@@ -30,6 +32,7 @@ class Program:
         self._session = session
         self._path = path
         self._mutex = session.mutex(path)
+        self._keeping = session.mutex(path, keep=KEEP)
         self._paths: dict[int, zoolock.aio.Mutex] = {}
         self._waiters: list[asyncio.Task[tuple[int, int]]] = []
         self._objects: list[asyncio.Task[tuple[int, int]]] = []
@@ -43,6 +46,20 @@ class Program:
             tokens.append(await cycle(self._mutex))
             nanos.append(now() - start)
         return {"nanos": nanos, "tokens": tokens}
+
+    async def kept(self, count: int) -> Answer:
+        nanos: list[int] = []
+        acquires: list[int] = []
+        tokens: list[tuple[int, int]] = []
+        for _ in range(count):
+            start = now()
+            guard = await self._keeping.lock()
+            acquired = now()
+            await guard.release()
+            nanos.append(now() - start)
+            acquires.append(acquired - start)
+            tokens.append((guard.fencing_token, guard.grant_count))
+        return {"nanos": nanos, "acquires": acquires, "tokens": tokens}
 
     async def paths(self, paths: int, cycles: int) -> Answer:
         for number in range(paths):
@@ -101,6 +118,7 @@ class Program:
     def obey(self) -> dict[str, Callable[..., Awaitable[Answer]]]:
         return {
             "cycles": self.cycles,
+            "kept": self.kept,
             "paths": self.paths,
             "share": self.share,
             "queue": self.queue,

@@ -11,6 +11,14 @@ pub(crate) struct Cycles {
     pub(crate) tokens: Vec<i64>,
 }
 
+/// Cycles of a kept contender: the whole, the acquire alone, and the pairs that are tokens.
+#[derive(Debug, Deserialize)]
+pub(crate) struct KeptCycles {
+    pub(crate) nanos: Vec<u64>,
+    pub(crate) acquires: Vec<u64>,
+    pub(crate) tokens: Vec<(i64, u64)>,
+}
+
 /// Cycles on several paths at once.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Paths {
@@ -55,6 +63,27 @@ impl Cycles {
             )));
         }
         check_tokens(&self.tokens, count, has_tokens, floor)
+    }
+}
+
+impl KeptCycles {
+    /// The pairs rise, from above `floor`, which becomes the last.
+    pub(crate) fn check(&self, count: usize, floor: &mut (i64, u64)) -> Result<(), Trouble> {
+        let came = [self.nanos.len(), self.acquires.len(), self.tokens.len()];
+        if came != [count; 3] {
+            return Err(Trouble::wrong(format!(
+                "{count} cycles were asked for, {came:?} times and tokens came"
+            )));
+        }
+        for &token in &self.tokens {
+            if token <= *floor {
+                return Err(Trouble::wrong(format!(
+                    "the token {token:?} came after {floor:?}"
+                )));
+            }
+            *floor = token;
+        }
+        Ok(())
     }
 }
 
@@ -162,6 +191,22 @@ mod tests {
             cycles(&[4, 5]).check(2, true, &mut 4).is_err(),
             "not above the floor"
         );
+    }
+
+    #[test]
+    fn of_a_kept_contender_the_pairs_rise() {
+        let kept = |tokens: &[(i64, u64)]| KeptCycles {
+            nanos: vec![1; tokens.len()],
+            acquires: vec![1; tokens.len()],
+            tokens: tokens.to_vec(),
+        };
+        let mut floor = (4, 9);
+        let rising = kept(&[(5, 1), (5, 2), (7, 1)]);
+        assert_eq!(rising.check(3, &mut floor), Ok(()));
+        assert_eq!(floor, (7, 1));
+        assert!(kept(&[(7, 1)]).check(1, &mut floor).is_err(), "repeated");
+        assert!(kept(&[(5, 3)]).check(1, &mut floor).is_err(), "earlier");
+        assert!(rising.check(4, &mut (0, 0)).is_err(), "one is missing");
     }
 
     #[test]

@@ -42,6 +42,22 @@ pub(crate) fn judge(results: &Results) -> Vec<Verdict> {
     ] {
         verdicts.ratio_at_most("uncontended", name, "cycle", most);
     }
+    for (name, most) in [
+        ("rust-blocking", 1.0),
+        ("rust-async", 1.0),
+        ("c", 1.0),
+        ("python", 5.0),
+        ("python-asyncio", 5.0),
+        ("node", 10.0),
+    ] {
+        verdicts.at_most(
+            "kept",
+            name,
+            "cycle",
+            most,
+            &format!("at most {most} us a re-acquire and release"),
+        );
+    }
     for workload in ["paths-16", "paths-128"] {
         for name in OURS {
             // Within 1.10 of the time, so 1 / 1.10 of the rate.
@@ -249,6 +265,21 @@ mod tests {
                 ("1.3 x curator", false),
                 ("5 x kazoo", true),
             ]
+        );
+    }
+
+    #[test]
+    fn what_is_kept_has_a_target_for_each_language() {
+        let verdicts = judged(vec![
+            row("kept", "c", "cycle", 0.9, None),
+            row("kept", "c", "acquire", 9.0, None),
+            row("kept", "python-asyncio", "cycle", 5.5, None),
+            row("kept", "node", "cycle", 9.5, None),
+        ]);
+        let met: Vec<(&str, bool)> = verdicts.iter().map(|v| (v.name.as_str(), v.met)).collect();
+        assert_eq!(
+            met,
+            [("c", true), ("python-asyncio", false), ("node", true)]
         );
     }
 

@@ -3,7 +3,7 @@
 use zoolock_ensemble::{NodeKind, Observer};
 
 use crate::alternate::Contestant;
-use crate::answers::{Cycles, Paths, Shares};
+use crate::answers::{Cycles, KeptCycles, Paths, Shares};
 use crate::library::{Library, Service};
 use crate::program::Program;
 use crate::stage::{Stage, Way, check_nothing_left, writes};
@@ -19,6 +19,8 @@ const QUEUED_NANOS: u64 = 1_000_000;
 pub(crate) enum Task {
     /// One after the other; a block's figure is the median cycle in microseconds.
     Cycles(usize),
+    /// One after the other of a kept contender; the bare one's so many are ordinary cycles.
+    Kept { cycles: usize, bare_cycles: usize },
     /// At once on so many paths; cycles a second.
     Paths { paths: usize, cycles: usize },
     /// Holders pause until the other one waits; the median in microseconds from release to grant.
@@ -34,6 +36,9 @@ pub(crate) struct Team {
     observer: Observer,
     path: String,
     floor: i64,
+    kept_floor: (i64, u64),
+    /// Of each block with a kept contender, in microseconds.
+    pub(crate) acquires: Vec<f64>,
     writes_before: usize,
     /// Of all blocks.
     pub(crate) grants: usize,
@@ -79,6 +84,8 @@ impl Team {
             observer,
             path,
             floor: 0,
+            kept_floor: (0, 0),
+            acquires: Vec::new(),
             writes_before: 0,
             grants: 0,
             counts: vec![0; processes],
@@ -91,7 +98,16 @@ impl Team {
     pub(crate) fn run(&mut self, task: Task) -> Result<f64, Trouble> {
         let has_tokens = self.library.tokens;
         let (figure, grants) = match task {
-            Task::Cycles(count) => {
+            Task::Kept { cycles, .. } if self.library.is_ours() => {
+                let done: KeptCycles = self.programs[0].ask(&format!("kept {cycles}"))?;
+                done.check(cycles, &mut self.kept_floor)?;
+                self.acquires.push(median_micros(&done.acquires));
+                (median_micros(&done.nanos), cycles)
+            }
+            Task::Cycles(count)
+            | Task::Kept {
+                bare_cycles: count, ..
+            } => {
                 let cycles: Cycles = self.programs[0].ask(&format!("cycles {count}"))?;
                 cycles.check(count, has_tokens, &mut self.floor)?;
                 (median_micros(&cycles.nanos), count)
@@ -141,9 +157,11 @@ impl Team {
     /// Forgets what was counted while warming up.
     pub(crate) fn reset_counts(&mut self) {
         self.counts.fill(0);
+        self.acquires.clear();
     }
 
-    /// Ends the programs, and checks that the server saw two writes for each grant and has nothing left.
+    /// Ends the programs, and checks that the server saw two writes for each grant, or for all of a kept contender, and
+    /// has nothing left.
     pub(crate) fn finish(mut self) -> Result<(), Trouble> {
         for program in self.programs.drain(..) {
             program.finish()?;
@@ -154,7 +172,7 @@ impl Team {
         for path in paths(&self.path, self.task) {
             check_nothing_left(&self.observer, &path).map_err(Trouble::wrong)?;
         }
-        let (writes, expected) = (self.writes()? - self.writes_before, self.grants * 2);
+        let (writes, expected) = (self.writes()? - self.writes_before, 2 * self.contenders());
         if writes != expected {
             return Err(Trouble::wrong(format!(
                 "{} grants, and {writes} writes instead of {expected}",
@@ -162,6 +180,14 @@ impl Team {
             )));
         }
         Ok(())
+    }
+
+    /// How many there were for all grants.
+    fn contenders(&self) -> usize {
+        match self.task {
+            Task::Kept { .. } if self.library.is_ours() => 1,
+            _ => self.grants,
+        }
     }
 
     fn writes(&self) -> Result<usize, String> {

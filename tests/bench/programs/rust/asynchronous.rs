@@ -5,16 +5,18 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
-use zoolock::{Mutex, Session};
+use zoolock::{LockOptions, Mutex, Session};
 
+use crate::KEEP;
 use crate::clock::now;
-use crate::serve::{Cycles, Drained, Obey, Paths, Queued, Result, Shares, serve};
+use crate::serve::{Cycles, Drained, KeptCycles, Obey, Paths, Queued, Result, Shares, serve};
 
 struct Asynchronous {
     executor: Runtime,
     session: Session,
     path: String,
     mutex: Mutex,
+    keeping: Mutex,
     paths: BTreeMap<usize, Mutex>,
     waiters: JoinSet<zoolock::Result<(u64, i64)>>,
     hosts: String,
@@ -27,6 +29,7 @@ pub fn run(hosts: &str, path: &str) -> Result<()> {
     let session = executor.block_on(Session::connect(hosts))?;
     let mut program = Asynchronous {
         mutex: session.mutex(path)?,
+        keeping: session.mutex_with(path, LockOptions::default().keep(KEEP))?,
         path: path.to_owned(),
         paths: BTreeMap::new(),
         waiters: JoinSet::new(),
@@ -53,6 +56,23 @@ impl Obey for Asynchronous {
             cycles.tokens.push(token);
         }
         Ok(cycles)
+    }
+
+    fn kept(&mut self, count: usize) -> Result<KeptCycles> {
+        self.executor.block_on(async {
+            let mut cycles = KeptCycles::default();
+            for _ in 0..count {
+                let start = now();
+                let guard = self.keeping.lock().await?;
+                let acquired = now();
+                let token = (guard.fencing_token(), guard.grant_count());
+                guard.release().await?;
+                cycles.nanos.push(now() - start);
+                cycles.acquires.push(acquired - start);
+                cycles.tokens.push(token);
+            }
+            Ok(cycles)
+        })
     }
 
     fn paths(&mut self, paths: usize, cycles: usize) -> Result<Paths> {

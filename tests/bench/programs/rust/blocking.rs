@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::thread::{self, JoinHandle};
 
+use zoolock::LockOptions;
 use zoolock::blocking::{Mutex, Session};
 
+use crate::KEEP;
 use crate::clock::{now, pause};
-use crate::serve::{Cycles, Drained, Obey, Paths, Queued, Result, Shares, serve};
+use crate::serve::{Cycles, Drained, KeptCycles, Obey, Paths, Queued, Result, Shares, serve};
 
 /// Enough for a call of `lock`, so that thousands of threads fit.
 const STACK: usize = 128 * 1024;
@@ -15,6 +17,7 @@ struct Blocking {
     session: Session,
     path: String,
     mutex: Mutex,
+    keeping: Mutex,
     paths: BTreeMap<usize, Mutex>,
     waiters: Vec<JoinHandle<zoolock::Result<(u64, i64)>>>,
 }
@@ -23,6 +26,7 @@ pub fn run(hosts: &str, path: &str) -> Result<()> {
     let session = Session::connect(hosts)?;
     let mut program = Blocking {
         mutex: session.mutex(path)?,
+        keeping: session.mutex_with(path, LockOptions::default().keep(KEEP))?,
         path: path.to_owned(),
         paths: BTreeMap::new(),
         waiters: Vec::new(),
@@ -40,6 +44,21 @@ impl Obey for Blocking {
             let start = now();
             let token = cycle(&self.mutex)?;
             cycles.nanos.push(now() - start);
+            cycles.tokens.push(token);
+        }
+        Ok(cycles)
+    }
+
+    fn kept(&mut self, count: usize) -> Result<KeptCycles> {
+        let mut cycles = KeptCycles::default();
+        for _ in 0..count {
+            let start = now();
+            let guard = self.keeping.lock()?;
+            let acquired = now();
+            let token = (guard.fencing_token(), guard.grant_count());
+            guard.release()?;
+            cycles.nanos.push(now() - start);
+            cycles.acquires.push(acquired - start);
             cycles.tokens.push(token);
         }
         Ok(cycles)

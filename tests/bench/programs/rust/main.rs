@@ -8,6 +8,11 @@ mod serve;
 mod asynchronous;
 mod blocking;
 
+use std::time::Duration;
+
+/// Longer than others' blocks take.
+const KEEP: Duration = Duration::from_secs(3600);
+
 fn main() -> serve::Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {

@@ -4,7 +4,7 @@ use crate::alternate::alternate;
 use crate::library::{Library, Service};
 use crate::row::Results;
 use crate::stage::{Stage, Way};
-use crate::statistics::Spread;
+use crate::statistics::{Spread, spread};
 use crate::team::{Task, Team};
 use crate::timeline::fairness;
 use crate::trouble::Trouble;
@@ -14,6 +14,8 @@ use crate::wire_cost::{WireCost, per_grant};
 const WARM_UP_CYCLES: usize = 1_000;
 /// Of the untimed pass behind a proxy.
 const COUNTED_CYCLES: usize = 50;
+/// As many more cycles of a kept contender, for a block that can be told from its noise.
+const KEPT_TIMES: usize = 50;
 /// On each path in one block, so that it takes about a third of a second.
 const CYCLES_OF_PATHS: [(usize, usize); 2] = [(16, 40), (128, 10)];
 /// A holder's pause, in which the other one has come to wait.
@@ -44,6 +46,25 @@ pub(crate) fn uncontended(stage: &Stage, results: &mut Results) -> Result<(), Tr
         warm_up: Task::Cycles(WARM_UP_CYCLES),
         task: Task::Cycles(stage.settings.cycles),
         counted: Task::Cycles(COUNTED_CYCLES),
+    };
+    compare(stage, &comparison, results)
+}
+
+/// Of a lock that keeps its contender; the bare socket's are ordinary cycles.
+pub(crate) fn kept(stage: &Stage, results: &mut Results) -> Result<(), Trouble> {
+    let task = |times: usize| Task::Kept {
+        cycles: stage.settings.cycles * times,
+        bare_cycles: stage.settings.cycles,
+    };
+    let comparison = Comparison {
+        workload: "kept",
+        measure: "cycle",
+        unit: "us",
+        processes: 1,
+        rounds: stage.settings.long_rounds(),
+        warm_up: task(KEPT_TIMES),
+        task: task(KEPT_TIMES),
+        counted: task(1),
     };
     compare(stage, &comparison, results)
 }
@@ -121,7 +142,10 @@ fn compare(stage: &Stage, comparison: &Comparison, results: &mut Results) -> Res
         Ok::<_, Trouble>(team)
     };
     let mut teams = Vec::new();
-    for library in stage.libraries_for(workload) {
+    let libraries = stage.libraries_for(workload).into_iter();
+    // Nobody else's lock keeps its contender.
+    let able = libraries.filter(|library| workload != "kept" || library.is_ours());
+    for library in able {
         match ready(&library) {
             Ok(team) => teams.push(team),
             Err(error) => results.fail(workload, &library, error),
@@ -171,6 +195,9 @@ fn note_further(stage: &Stage, comparison: &Comparison, team: Team, results: &mu
             "",
             Spread::exact(fairness(&team.counts)),
         );
+    }
+    if !team.acquires.is_empty() {
+        results.add(workload, &library, "acquire", "us", spread(&team.acquires));
     }
     if let Err(error) = team.finish() {
         results.fail(workload, &library, error);
@@ -230,6 +257,10 @@ pub(crate) fn count(
     // The first cycle may have to find out things that later ones know.
     team.run(match task {
         Task::Cycles(_) => Task::Cycles(1),
+        Task::Kept { bare_cycles, .. } => Task::Kept {
+            cycles: 1,
+            bare_cycles,
+        },
         other => other,
     })?;
     let log = stage.ensemble.log();

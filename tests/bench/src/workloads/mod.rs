@@ -12,6 +12,7 @@ use crate::trouble::Trouble;
 /// What `make bench` runs.
 pub(crate) const COMPARED: &[&str] = &[
     "uncontended",
+    "kept",
     "paths-16",
     "paths-128",
     "hand-off",
@@ -32,6 +33,7 @@ pub(crate) const GROWTH: &[&str] = &[
 pub(crate) fn run(stage: &Stage, workload: &str, results: &mut Results) -> Result<(), Trouble> {
     match workload {
         "uncontended" => compared::uncontended(stage, results),
+        "kept" => compared::kept(stage, results),
         "paths-16" | "paths-128" => compared::paths(stage, workload, results),
         "hand-off" => compared::hand_off(stage, results),
         "contention" => compared::contention(stage, results),
