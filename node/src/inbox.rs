@@ -8,6 +8,7 @@ use std::thread;
 
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Result, Status, sys};
+use tracing::level_filters::LevelFilter;
 use zoolock::{Error, ErrorKind, Pending};
 
 use crate::event::{Event, EventObject, Value};
@@ -36,6 +37,8 @@ struct Queue {
     records: usize,
     /// Records that found no place since the last time.
     dropped: u64,
+    /// From which level on they are wanted; nobody listens without one.
+    listening: Option<LevelFilter>,
     /// The environment ends: nobody takes what comes.
     closed: bool,
 }
@@ -65,12 +68,34 @@ impl Inbox {
     /// Brings a record of the log to JavaScript, unless too many wait.
     pub fn push_record(&self, record: Record) {
         let mut queue = self.queue();
+        if queue.listening.is_none_or(|from| record.level() > from) {
+            return;
+        }
         if queue.records >= MOST_RECORDS {
             queue.dropped += 1;
         } else if !queue.closed {
             queue.records += 1;
             self.push_into(queue, Event::Logged(record));
         }
+    }
+
+    /// From which level on the log is wanted from now on. What waits to be taken is no exception: it
+    /// would come to a listener that did not ask for it.
+    pub fn listen(&self, level: LevelFilter) {
+        let mut queue = self.queue();
+        let queue = &mut *queue;
+        queue.listening = Some(level).filter(|level| *level != LevelFilter::OFF);
+        queue.dropped = 0;
+        queue.records = 0;
+        let (listening, records) = (queue.listening, &mut queue.records);
+        queue.events.retain(|event| {
+            let Event::Logged(record) = event else {
+                return true;
+            };
+            let wanted = listening.is_some_and(|from| record.level() <= from);
+            *records += usize::from(wanted);
+            wanted
+        });
     }
 
     /// Wakes the event loop for the first event: it takes all at once.
@@ -89,9 +114,10 @@ impl Inbox {
         let mut events = std::mem::take(&mut queue.events);
         queue.records = 0;
         let dropped = std::mem::take(&mut queue.dropped);
+        let listening = queue.listening;
         drop(queue);
         if dropped > 0 {
-            events.push(Event::Logged(Record::dropped(dropped)));
+            events.push(Event::Logged(Record::dropped(dropped, listening)));
         }
         events
     }

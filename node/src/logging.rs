@@ -33,6 +33,8 @@ pub fn listen(inbox: &Arc<Inbox>, level: LevelFilter) {
     if level != LevelFilter::OFF {
         listeners.push((level, Arc::downgrade(inbox)));
     }
+    drop(listeners);
+    inbox.listen(level);
 }
 
 /// By the name that JavaScript has checked.
@@ -66,13 +68,23 @@ fn number(value: f64) -> Value {
 }
 
 impl Record {
-    /// Says that so many found no place.
+    /// Says that so many found no place, to whoever listens from this level on.
     #[allow(clippy::cast_precision_loss)]
-    pub fn dropped(count: u64) -> Record {
-        let mut record = Record::new(Level::WARN, module_path!());
+    pub fn dropped(count: u64, listening: Option<LevelFilter>) -> Record {
+        let errors_alone = listening == Some(LevelFilter::ERROR);
+        let level = if errors_alone {
+            Level::ERROR
+        } else {
+            Level::WARN
+        };
+        let mut record = Record::new(level, module_path!());
         "records of the log were dropped".clone_into(&mut record.message);
         record.fields.push(("count", number(count as f64)));
         record
+    }
+
+    pub fn level(&self) -> Level {
+        self.level
     }
 
     fn new(level: Level, target: &'static str) -> Record {

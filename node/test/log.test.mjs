@@ -57,6 +57,26 @@ test('a logger gets records from its level on, until it is taken away', async (t
   assert.deepEqual(warnings, [])
 })
 
+test('who listens next gets nothing of what came before that is below its level', async (t) => {
+  const { server, open } = await start(t)
+  const session = await open()
+  for (const level of ['warn', undefined]) {
+    const records = collect(t, { level: 'info' })
+    const changed = once(session, 'state')
+    server.cutAll()
+    // Nothing is delivered meanwhile, so it waits for whoever listens next.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
+    let next = []
+    if (level === undefined) setLogger()
+    else next = collect(t, { level })
+    // Delivered behind the records.
+    await changed
+    await eventually('connected again', () => session.state === 'connected')
+    assert.deepEqual(records, [])
+    assert.deepEqual(next, [])
+  }
+})
+
 test('R20 setLogger throws InvalidArgumentError for what is no logger or level', () => {
   for (const [argument, given] of [
     ['logger', ['console']],
