@@ -1,6 +1,7 @@
 //! The program `zoolock-testserver`.
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
@@ -13,7 +14,22 @@ fn program(arguments: &[&str]) -> Command {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
+    // Whoever runs the tests in the background may have it ignored.
+    interrupt(&mut command, libc::SIG_DFL);
     command
+}
+
+/// What SIGINT is to do in a program when it starts.
+fn interrupt(command: &mut Command, action: libc::sighandler_t) {
+    let set = move || {
+        // SAFETY: neither action is a function.
+        match unsafe { libc::signal(libc::SIGINT, action) } {
+            libc::SIG_ERR => Err(std::io::Error::last_os_error()),
+            _ => Ok(()),
+        }
+    };
+    // SAFETY: in the child it only makes a system call.
+    unsafe { command.pre_exec(set) };
 }
 
 /// The program while it runs, and the rest of what it prints.
@@ -70,6 +86,17 @@ fn it_says_where_it_listens_and_ends_at_signals() {
         running.signal(signal);
         running.ends_well();
     }
+}
+
+#[test]
+fn a_signal_that_it_starts_with_ignored_does_not_end_it() {
+    let mut command = program(&["--port", "0"]);
+    interrupt(&mut command, libc::SIG_IGN);
+    let running = Running::start(&mut command);
+    running.signal(libc::SIGINT);
+    assert!(running.serves());
+    running.signal(libc::SIGTERM);
+    running.ends_well();
 }
 
 #[test]
