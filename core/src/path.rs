@@ -86,7 +86,7 @@ pub(crate) fn ancestors(path: &str) -> impl DoubleEndedIterator<Item = &str> {
 /// The path of a child.
 pub(crate) fn join(parent: &str, child: &str) -> String {
     let parent = parent.strip_suffix('/').unwrap_or(parent);
-    format!("{parent}/{child}")
+    [parent, "/", child].concat()
 }
 
 #[cfg(test)]

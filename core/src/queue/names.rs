@@ -138,9 +138,9 @@ pub(crate) fn prefix(naming: Naming, kind: Kind, guid: &Uuid) -> String {
     let text = marker.text();
     let guid = guid_text(naming, guid);
     match (naming, marker) {
-        (Naming::Kazoo, _) | (_, Marker::CuratorLock) => format!("{guid}{text}"),
+        (Naming::Kazoo, _) | (_, Marker::CuratorLock) => [&guid, text].concat(),
         // Curator's read and write markers bring no dash of their own.
-        (Naming::Curator, _) => format!("{guid}-{text}"),
+        (Naming::Curator, _) => [&guid, "-", text].concat(),
     }
 }
 
@@ -177,8 +177,14 @@ pub(crate) fn by_guid(names: &[Vec<u8>]) -> HashMap<Uuid, &[u8]> {
 
 fn guid_text(naming: Naming, guid: &Uuid) -> String {
     match naming {
-        Naming::Curator => format!("_c_{}", guid.hyphenated()),
-        Naming::Kazoo => guid.simple().to_string(),
+        Naming::Curator => {
+            let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
+            ["_c_", guid.hyphenated().encode_lower(&mut text)].concat()
+        }
+        Naming::Kazoo => {
+            let mut text = [0; uuid::fmt::Simple::LENGTH];
+            guid.simple().encode_lower(&mut text).to_owned()
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
+use super::ById;
 use super::kept::Kept;
 use super::listing::Listings;
 use super::names::{self, Family, Position};
@@ -63,7 +64,7 @@ impl PathQueue {
 
 #[derive(Default)]
 pub(super) struct Paths {
-    by_id: HashMap<PathId, PathQueue>,
+    by_id: ById<PathId, PathQueue>,
     ids: HashMap<(Arc<str>, Family), PathId>,
     last: u64,
 }

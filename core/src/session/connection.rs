@@ -119,10 +119,13 @@ impl<T> Connection<T> {
             let Some(mut queued) = queue.pop_front() else {
                 break;
             };
+            let behind = queue.len();
             let xid = self.number(queued.operation);
             set_xid(&mut queued.frame, xid);
             if out.is_empty() {
                 out = queued.frame;
+                // What follows is of about the same length, as a rule.
+                out.reserve(out.len() * behind.min(MOST_IN_FLIGHT));
             } else {
                 out.extend_from_slice(&queued.frame);
             }

@@ -103,7 +103,12 @@ pub(crate) const LENGTH_PREFIX: usize = 4;
 
 impl Writer {
     pub(crate) fn frame() -> Self {
-        let mut bytes = Vec::with_capacity(64);
+        Writer::frame_for(0)
+    }
+
+    /// With room for so many bytes of paths and data besides what every message has.
+    pub(crate) fn frame_for(room: usize) -> Self {
+        let mut bytes = Vec::with_capacity(64 + room);
         bytes.extend_from_slice(&[0; LENGTH_PREFIX]);
         Writer { bytes }
     }

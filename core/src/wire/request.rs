@@ -16,6 +16,9 @@ pub(crate) const SET_WATCHES_XID: i32 = -8;
 /// and would do so after every reconnect (Z7).
 pub(crate) const SET_WATCHES_FRAME: usize = 128 * 1024;
 
+/// About what an entry of an access control list takes.
+const USUAL_ACL: usize = 32;
+
 /// The operations that we use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Operation {
@@ -192,9 +195,20 @@ impl Request {
         }
     }
 
+    /// About what its path and its data take.
+    fn room(&self) -> usize {
+        let data = match self {
+            Request::Create2 { data, acl, .. } | Request::CreateContainer { data, acl, .. } => {
+                data.len() + acl.len() * USUAL_ACL
+            }
+            _ => 0,
+        };
+        self.path().map_or(0, str::len) + data
+    }
+
     /// The whole frame, its xid 0 until [`set_xid`]: a request is encoded when it is made, and numbered when it is sent.
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut writer = Writer::frame();
+        let mut writer = Writer::frame_for(self.room());
         writer.i32(0).i32(self.operation().code());
         match self {
             Request::Create2 {
