@@ -22,15 +22,16 @@ export ZOOLOCK_DIST=$DIST ZOOLOCK_VERSION=$VERSION ZOOLOCK_TARGET=$TARGET ZOOLOC
 outputs=$TARGET/dist-check
 mkdir -p "$outputs"
 
-# Two at a time, for the cores that there are: what a compiler runs for, and what is only installed.
-run() { # NAME FILE…
-    local name=$1
-    shift
-    (cd tests/packaging && exec pytest -p no:cacheprovider --basetemp="$outputs/tmp-$name" "$@") >"$outputs/$name" 2>&1 </dev/null
+# Two at a time, for the cores that there are: what a compiler runs for, and what is only installed. Compilers give way, since
+# the tests of what is installed have times to keep.
+run() { # NICENESS NAME FILE…
+    local niceness=$1 name=$2
+    shift 2
+    (cd tests/packaging && exec nice -n "$niceness" pytest -p no:cacheprovider --basetemp="$outputs/tmp-$name" "$@") >"$outputs/$name" 2>&1 </dev/null
 }
-run compiled test_sdist.py test_crates.py test_c.py test_versions.py test_npm.py &
+run 10 compiled test_sdist.py test_crates.py test_c.py test_versions.py test_npm.py &
 compiled=$!
-run installed test_files.py test_wheel.py
+run 0 installed test_files.py test_wheel.py
 statuses=("$?")
 wait "$compiled"
 statuses+=("$?")
