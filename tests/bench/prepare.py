@@ -28,7 +28,7 @@ class Library:
     """One program.
 
     `contender` begins the names of its nodes, `light` means no thread for each waiter, `objects`
-    that it can weigh as many waiting objects of its language.
+    that it can weigh as many waiting objects of its language. `interpreter` starts that alone.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Library:
     light: bool = False
     objects: bool = False
     without: list[str] = field(default_factory=list)
+    interpreter: list[str] = field(default_factory=list)
 
 
 class Unavailable(Exception):
@@ -92,9 +93,18 @@ def ours(target: Path) -> list[Library]:
         ),
         ("node", "Node", ["node", str(PROGRAMS / "zoolock.mjs")], True, True),
     ]
+    interpreters = {python: [python, "-c", ""], "node": ["node", "-e", ""]}
     return [
         Library(
-            name, "zoolock", language, version, command, tokens=True, light=light, objects=objects
+            name,
+            "zoolock",
+            language,
+            version,
+            command,
+            tokens=True,
+            light=light,
+            objects=objects,
+            interpreter=interpreters.get(command[0], []),
         )
         for name, language, command, light, objects in commands
     ]
@@ -120,7 +130,15 @@ def kazoo(target: Path) -> Library:
     python = str(target / "peers" / "kazoo" / "bin" / "python")
     version = output(python, "-c", "import kazoo.version; print(kazoo.version.__version__)")
     command = [python, str(PEERS / "kazoo" / "bench.py")]
-    return Library("kazoo", "kazoo", "Python", version, command, contender=KAZOO_NODE)
+    return Library(
+        "kazoo",
+        "kazoo",
+        "Python",
+        version,
+        command,
+        contender=KAZOO_NODE,
+        interpreter=[python, "-c", ""],
+    )
 
 
 def go(target: Path) -> Library:
@@ -172,7 +190,16 @@ def redis(target: Path, service: str, server: str) -> Library:
     command = [python, str(PEERS / "redis" / "bench.py")]
     # It has no queue, so there is nobody to hand over to.
     without = ["waiters", "growth", "hand-off"]
-    return Library(service, "Redis", "Python", version, command, service=service, without=without)
+    return Library(
+        service,
+        "Redis",
+        "Python",
+        version,
+        command,
+        service=service,
+        without=without,
+        interpreter=[python, "-c", ""],
+    )
 
 
 def etcd(target: Path, server: str) -> Library:

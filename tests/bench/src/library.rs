@@ -24,6 +24,9 @@ pub(crate) struct Library {
     pub(crate) language: String,
     pub(crate) version: String,
     pub(crate) command: Vec<String>,
+    /// Its interpreter with nothing to do; nothing where a program is started without one.
+    #[serde(default)]
+    pub(crate) interpreter: Vec<String>,
     pub(crate) service: Service,
     /// Whether it tells fencing tokens.
     pub(crate) tokens: bool,

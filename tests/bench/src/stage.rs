@@ -115,6 +115,7 @@ fn bare() -> Result<Library, String> {
         library: "bare socket".to_owned(),
         language: "Rust".to_owned(),
         version: String::new(),
+        interpreter: Vec::new(),
         command: vec![program],
         service: Service::Zookeeper,
         tokens: true,

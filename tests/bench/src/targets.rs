@@ -90,7 +90,7 @@ pub(crate) fn judge(results: &Results) -> Vec<Verdict> {
         );
     }
     for name in ["python", "python-asyncio", "node"] {
-        verdicts.ahead("start", name, "start", "kazoo");
+        verdicts.ahead("start", name, "beyond interpreter", "kazoo");
     }
     verdicts.all
 }

@@ -16,8 +16,11 @@ const WARM_UP_CYCLES: usize = 1_000;
 const COUNTED_CYCLES: usize = 50;
 /// As many more cycles of a kept contender, for a block that can be told from its noise.
 const KEPT_TIMES: usize = 50;
-/// On each path in one block, so that it takes about a third of a second.
-const CYCLES_OF_PATHS: [(usize, usize); 2] = [(16, 40), (128, 10)];
+/// On each path in one block, so that it takes a quarter of a second or more: the disk's unevenness
+/// lasts for tens of milliseconds.
+const CYCLES_OF_PATHS: [(usize, usize); 2] = [(16, 120), (128, 20)];
+/// Blocks' worth of cycles, which Java's and Node's compilers need before they have seen the path.
+const WARM_UP_BLOCKS: usize = 2;
 /// A holder's pause, in which the other one has come to wait.
 const PAUSE_MICROS: u64 = 4_000;
 const BLOCK_MILLIS: u64 = 800;
@@ -76,13 +79,17 @@ pub(crate) fn paths(stage: &Stage, workload: &str, results: &mut Results) -> Res
         .find(|(paths, _)| workload.ends_with(&format!("-{paths}")));
     let &(paths, cycles) = known.ok_or_else(|| format!("{workload} has no number of cycles"))?;
     let task = Task::Paths { paths, cycles };
+    let warm_up = Task::Paths {
+        paths,
+        cycles: cycles * WARM_UP_BLOCKS,
+    };
     let comparison = Comparison {
         workload,
         measure: "cycles",
         unit: "1/s",
         processes: 1,
-        rounds: stage.settings.long_rounds(),
-        warm_up: task,
+        rounds: stage.settings.rounds,
+        warm_up,
         task,
         counted: Task::Paths { paths, cycles: 2 },
     };

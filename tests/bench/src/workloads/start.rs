@@ -1,5 +1,7 @@
-//! From the start of the program to the first lock given back: interpreter, import, connection and one cycle.
+//! From the start of the program to the first lock given back: interpreter, import, connection and one cycle. Where there is
+//! an interpreter it is started alone as well, so that what the library takes can be told from it.
 
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::alternate::{Contestant, alternate};
@@ -8,15 +10,18 @@ use crate::library::{Library, Service};
 use crate::program::Program;
 use crate::row::Results;
 use crate::stage::{Stage, Way};
-use crate::statistics::Spread;
+use crate::statistics::{Spread, spread};
 use crate::trouble::Trouble;
 
 const WORKLOAD: &str = "start";
+const BEYOND_INTERPRETER: &str = "beyond interpreter";
 
 struct Starter {
     library: Library,
     address: String,
     path: String,
+    /// In milliseconds, block by block: what was more than the interpreter alone.
+    beyond_interpreter: Vec<f64>,
 }
 
 impl Contestant for Starter {
@@ -34,7 +39,30 @@ impl Contestant for Starter {
         let took = begin.elapsed();
         cycles.check(1, self.library.tokens, &mut 0)?;
         program.finish()?;
-        Ok(took.as_secs_f64() * 1e3)
+        let took = took.as_secs_f64() * 1e3;
+        if let Some(alone) = interpreter_alone(&self.library.interpreter)? {
+            self.beyond_interpreter.push(took - alone);
+        }
+        Ok(took)
+    }
+}
+
+/// How long an interpreter takes that has nothing to do, in milliseconds.
+fn interpreter_alone(command: &[String]) -> Result<Option<f64>, Trouble> {
+    let Some((program, args)) = command.split_first() else {
+        return Ok(None);
+    };
+    let begin = Instant::now();
+    let status = Command::new(program)
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status()
+        .map_err(|error| format!("cannot start {program}: {error}"))?;
+    let took = begin.elapsed();
+    match status.success() {
+        true => Ok(Some(took.as_secs_f64() * 1e3)),
+        false => Err(format!("{program}: {status}").into()),
     }
 }
 
@@ -52,6 +80,7 @@ pub(crate) fn run(stage: &Stage, results: &mut Results) -> Result<(), Trouble> {
             address: stage.address(library.service, Way::Direct)?,
             path,
             library: library.clone(),
+            beyond_interpreter: Vec::new(),
         })
     };
     let mut bare = starter(&stage.bare)?;
@@ -61,7 +90,10 @@ pub(crate) fn run(stage: &Stage, results: &mut Results) -> Result<(), Trouble> {
         // The first start reads files from the disk.
         let ready = starter(&library).and_then(|mut starter| starter.block().map(|_| starter));
         match ready {
-            Ok(ready) => starters.push(ready),
+            Ok(mut ready) => {
+                ready.beyond_interpreter.clear();
+                starters.push(ready);
+            }
             Err(error) => results.fail(WORKLOAD, &library, error),
         }
     }
@@ -74,6 +106,10 @@ pub(crate) fn run(stage: &Stage, results: &mut Results) -> Result<(), Trouble> {
             Ok(outcome) => {
                 let row = results.add(WORKLOAD, &starter.library, "start", "ms", outcome.value);
                 row.ratio = Some(outcome.ratio);
+                if !starter.beyond_interpreter.is_empty() {
+                    let beyond = spread(&starter.beyond_interpreter);
+                    results.add(WORKLOAD, &starter.library, BEYOND_INTERPRETER, "ms", beyond);
+                }
             }
             Err(error) => results.fail(WORKLOAD, &starter.library, error),
         }
