@@ -52,7 +52,7 @@ impl Queues {
         if let Some(at) = attempt.timer() {
             self.timers.set(at, Timer::Attempt(id));
         }
-        self.attempts.insert(id, attempt);
+        self.attempts.insert(id, Box::new(attempt));
         match owner {
             Some(owner) => self.admit(cx, OwnerKey::new(path, naming, &owner), id),
             None => self.enqueue(cx, id, None),
@@ -86,7 +86,7 @@ impl Queues {
         if let Some(queue) = self.paths.get_mut(attempt.path) {
             queue.users -= 1;
         }
-        Some(attempt)
+        Some(*attempt)
     }
 
     /// Ends an attempt without a guard: its contender goes (R5), its owner's next one is looked at.

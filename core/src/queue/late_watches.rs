@@ -44,7 +44,10 @@ impl Queues {
     /// The time has come for the first of them, and perhaps for more.
     pub(super) fn watch_late(&mut self, cx: &mut Context<'_>) {
         while let Some((due, id)) = self.late_watches.0.front().copied() {
-            let waits = self.nodes.get(&id).is_some_and(Node::waits_unwatched);
+            let waits = self
+                .nodes
+                .get(&id)
+                .is_some_and(|node| node.waits_unwatched());
             if waits && due > cx.now {
                 self.timers.set(due + LOOK_TOGETHER, Timer::LateWatches);
                 return;

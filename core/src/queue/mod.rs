@@ -86,8 +86,9 @@ impl Context<'_> {
 #[derive(Default)]
 pub(crate) struct Queues {
     paths: Paths,
-    nodes: ById<NodeId, Node>,
-    attempts: ById<AttemptId, Attempt>,
+    /// In boxes: a table of thousands is up to half empty, and an empty place should be small.
+    nodes: ById<NodeId, Box<Node>>,
+    attempts: ById<AttemptId, Box<Attempt>>,
     holds: ById<HoldId, Hold>,
     /// How many holds are not lost.
     believing: usize,
@@ -152,7 +153,7 @@ impl Queues {
     /// The attempts on a path that have a contender, or had one until their session ended, in order.
     #[cfg(test)]
     pub(crate) fn places(&self, full_path: &str) -> Vec<AttemptId> {
-        let on_path = |node: &&Node| {
+        let on_path = |node: &&Box<Node>| {
             let path = self.paths.get(node.path);
             path.is_some_and(|path| &*path.full_path == full_path)
         };

@@ -137,7 +137,7 @@ impl Queues {
             path.nodes.insert(id);
             path.order.insert(node.order, id);
         }
-        self.nodes.insert(id, node);
+        self.nodes.insert(id, Box::new(node));
         Some(id)
     }
 
