@@ -95,11 +95,17 @@ impl Cancel {
     /// Registers an attempt, after it was sent; cancels it here if the handle has fired meanwhile.
     pub(crate) fn register(&self, link: &Arc<Link>, attempt: AttemptId) -> Registration {
         let key = self.0.next.fetch_add(1, Ordering::Relaxed);
-        self.targets().lock().push(Target {
+        let mut targets = self.targets().lock();
+        if targets.is_empty() {
+            // Thousands of calls may each have a handle of their own.
+            targets.reserve_exact(1);
+        }
+        targets.push(Target {
             key,
             link: Arc::downgrade(link),
             attempt,
         });
+        drop(targets);
         if self.is_cancelled() {
             self.cancel();
         }

@@ -18,38 +18,32 @@ let logger
 const calls = new native.Calls(deliver)
 
 /**
- * Makes a call that `start(calls, number)` begins; `convert` makes its value of the native event,
- * which `start` returns if there was nothing to wait for. While it is pending the process stays alive.
+ * Makes a call that `start(calls, number)` begins. Returns the native event that settles it, if there was nothing to
+ * wait for, or a promise of that. While it is pending the process stays alive.
  *
- * Failures are thrown here, in the caller's function, so that stack traces name it.
+ * When `signal` aborts, the promise rejects with its reason at once, and the event that settles the call afterwards
+ * goes to `discard`.
  */
-async function call(start, convert) {
+function begin(start, signal, discard) {
+  if (signal?.aborted) throw signal.reason
   const number = ++lastNumber
-  const event = start(calls, number) ?? (await settled(number))
-  return outcome(event, convert)
+  return start(calls, number) ?? settled(number, signal, discard)
 }
 
-/**
- * As `call`, for a call that can be withdrawn: when `signal` aborts, the promise rejects with its
- * reason at once, and the event that settles the call afterwards goes to `discard`.
- */
-function abortableCall(start, convert, signal, discard) {
-  return signal === undefined ? call(start, convert) : withSignal(start, convert, signal, discard)
-}
-
-async function withSignal(start, convert, signal, discard) {
-  if (signal.aborted) throw signal.reason
-  const number = ++lastNumber
-  const event = start(calls, number) ?? (await untilAborted(number, signal, discard))
-  return outcome(event, convert)
-}
-
+/** What `convert` makes of a call's event; a failure is thrown, in the caller's function so that stack traces name it. */
 function outcome(event, convert) {
   if (event.failure) throw fromFailure(event.failure)
   return convert(event)
 }
 
-function settled(number) {
+/** As `begin` and `outcome`. Where thousands wait, each `await` on the way weighs: those calls do both themselves. */
+async function call(start, convert) {
+  const event = begin(start)
+  return outcome(event instanceof Promise ? await event : event, convert)
+}
+
+function settled(number, signal, discard) {
+  if (signal !== undefined) return untilAborted(number, signal, discard)
   return new Promise((resolve) => expect(number, resolve))
 }
 
@@ -133,4 +127,4 @@ function listen(owner, listener, start) {
   start(calls, number)
 }
 
-module.exports = { call, abortableCall, listen, listenToLog, hold, letGo }
+module.exports = { begin, outcome, call, listen, listenToLog, hold, letGo }

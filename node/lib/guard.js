@@ -1,7 +1,7 @@
 'use strict'
 
 require('./dispose.js')
-const { call, listen } = require('./calls.js')
+const { begin, listen, outcome } = require('./calls.js')
 const { fromFailure } = require('./errors.js')
 const { describe, inspected } = require('./inspect.js')
 const { checkKey } = require('./internal.js')
@@ -58,7 +58,8 @@ class Guard {
 
   async release() {
     letGo(this)
-    return await call((calls, number) => this.#native.release(calls, number), () => undefined)
+    const event = begin((calls, number) => this.#native.release(calls, number))
+    outcome(event instanceof Promise ? await event : event, () => undefined)
   }
 
   [inspected](depth, options, inspect) {

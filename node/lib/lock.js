@@ -1,7 +1,7 @@
 'use strict'
 
 const { callOptions, tryOptions, callback } = require('./arguments.js')
-const { abortableCall, call } = require('./calls.js')
+const { begin, call, outcome } = require('./calls.js')
 const { currentOwner, enter } = require('./context.js')
 const { Guard } = require('./guard.js')
 const { describe, inspected } = require('./inspect.js')
@@ -29,16 +29,17 @@ class Lock {
 
   async lock(options) {
     const converted = callOptions(this.#call('lock'), options, this.#reentrant)
-    return await this.#lock(converted, currentOwner())
+    const event = this.#lock(converted, currentOwner())
+    return this.#granted(event instanceof Promise ? await event : event)
   }
 
   async tryLock(options) {
     const converted = tryOptions(this.#call('tryLock'), options, this.#reentrant)
     const { signal, owner = currentOwner() } = converted
-    return await this.#acquire(
-      (calls, number) => this.#native.tryLock(calls, number, this.#reentrant ? owner : undefined),
-      signal
-    )
+    const who = this.#reentrant ? owner : undefined
+    const start = (calls, number) => this.#native.tryLock(calls, number, who)
+    const event = begin(start, signal, releaseUnwanted)
+    return this.#granted(event instanceof Promise ? await event : event)
   }
 
   async withLock(...args) {
@@ -46,9 +47,10 @@ class Lock {
     const about = this.#call('withLock')
     const options = callOptions(about, given, this.#reentrant)
     callback(about, 'fn', fn)
-    if (!this.#reentrant) return await use(await this.#lock(options), fn)
+    if (!this.#reentrant) return await use(this.#granted(await this.#lock(options)), fn)
     const { owner, run } = enter(options.owner)
-    return await use(await this.#lock(options, owner), (held) => run(() => fn(held)))
+    const guard = this.#granted(await this.#lock(options, owner))
+    return await use(guard, (held) => run(() => fn(held)))
   }
 
   async contenders() {
@@ -71,17 +73,15 @@ class Lock {
     return { operation, path: this.#path }
   }
 
+  /** The event of a lock call, or a promise of it. */
   #lock({ timeoutMs, signal, owner }, otherwise) {
     const who = this.#reentrant ? (owner ?? otherwise) : undefined
-    return this.#acquire(
-      (calls, number) => this.#native.lock(calls, number, timeoutMs, who),
-      signal
-    )
+    const start = (calls, number) => this.#native.lock(calls, number, timeoutMs, who)
+    return begin(start, signal, releaseUnwanted)
   }
 
-  #acquire(start, signal) {
-    const guard = ({ granted }) => (granted ? new Guard(key, granted, this) : null)
-    return abortableCall(start, guard, signal, releaseUnwanted)
+  #granted(event) {
+    return outcome(event, ({ granted }) => (granted ? new Guard(key, granted, this) : null))
   }
 }
 

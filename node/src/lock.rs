@@ -16,6 +16,7 @@ use crate::statistics::StatisticsObject;
 #[napi]
 pub struct LockHandle(Recipe);
 
+#[derive(Clone)]
 pub enum Recipe {
     Mutex(Mutex),
     Reentrant(ReentrantMutex),
@@ -80,15 +81,15 @@ impl LockHandle {
         timeout_ms: Option<f64>,
         owner: Option<&Owner>,
     ) -> Option<EventObject> {
-        let path = self.0.path().to_owned();
+        let lock = self.0.clone();
         let cancel = Cancel::new();
         let started = timeout("lock", timeout_ms)
-            .map(|wait| self.0.acquire(owner, wait, &cancel))
-            .map_err(|error| error.with_path(&*path));
+            .map(|wait| lock.acquire(owner, wait, &cancel))
+            .map_err(|error| error.with_path(lock.path()));
         let settled = calls.inbox.follow(call, started, move |guard| {
             guard
                 .map(|guard| Value::Guard(Some(guard)))
-                .ok_or_else(|| busy(path))
+                .ok_or_else(|| busy(lock.path()))
         });
         calls.cancellable_unless(settled, call, cancel)
     }
@@ -121,6 +122,6 @@ impl LockHandle {
     }
 }
 
-fn busy(path: String) -> Error {
+fn busy(path: &str) -> Error {
     Error::new(ErrorKind::Timeout, "lock", "somebody else holds it").with_path(path)
 }
