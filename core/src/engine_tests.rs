@@ -445,3 +445,81 @@ fn r07_a_listing_whose_sync_was_refused_verifies_nothing() {
     let granted = call.wait_for(Duration::ZERO).expect("granted").unwrap();
     std::mem::forget(granted);
 }
+
+impl Rig {
+    /// Time passes, and what is due is done.
+    fn wait(&mut self, time: Duration) {
+        let until = self.now + time;
+        while self.engine.next_timeout(self.now) <= until {
+            self.now = self.now.max(self.engine.next_timeout(self.now));
+            self.engine.handle_timeout(self.now);
+        }
+        self.now = until;
+        self.engine.handle_timeout(until);
+    }
+
+    /// What is asked of one contender.
+    fn asked_of(&mut self, contender: &str) -> Option<Sent> {
+        let mut sent = self.transmit();
+        sent.retain(|sent| sent.path == contender);
+        sent.pop()
+    }
+}
+
+fn name_of(contender: &str) -> String {
+    contender.rsplit('/').next().unwrap().to_owned()
+}
+
+fn other(number: u32) -> String {
+    format!("_c_00000000-0000-4000-8000-000000000000-lock-{number:010}")
+}
+
+/// A server that throttles refuses a watch once; the holder is told of its contender's end nevertheless.
+#[test]
+fn r04_a_holder_whose_watch_was_refused_asks_again() {
+    let mut rig = Rig::connected();
+    let mut call = rig.lock("/a");
+    let sent = rig.transmit();
+    let contender = format!("{}0000000000", sent[0].path);
+    rig.create(&sent[0], &contender);
+    rig.list(&sent[1], &[&name_of(&contender)]);
+    let guard = call.wait_for(Duration::ZERO).expect("granted").unwrap();
+    rig.wait(Duration::from_millis(600));
+    let watch = rig.asked_of(&contender).expect("it watches its contender");
+    rig.refuse(&watch, Code::THROTTLED_OP);
+    rig.wait(Duration::from_millis(200));
+    let again = rig.asked_of(&contender).expect("it asks again");
+    rig.data(&again, 7);
+    rig.deleted(&contender);
+    assert_eq!(guard.state(), crate::GuardState::Lost);
+}
+
+/// Its watch was due while it had no contender; the next one is watched all the same.
+#[test]
+fn r04_a_waiter_that_queues_again_watches_its_new_contender() {
+    let mut rig = Rig::connected();
+    let call = rig.lock("/a");
+    let sent = rig.transmit();
+    let contender = format!("{}0000000002", sent[0].path);
+    rig.create(&sent[0], &contender);
+    rig.list(&sent[1], &[&other(0), &other(1), &name_of(&contender)]);
+    let blocker = format!("/chroot/a/{}", other(1));
+    let watch = rig.asked_of(&blocker).expect("it watches the one before");
+    rig.data(&watch, 9);
+    rig.wait(Duration::from_millis(300));
+    // Both are gone: the listing after the event shows it.
+    rig.deleted(&blocker);
+    let listing = rig.transmit().pop().expect("a listing");
+    rig.list(&listing, &[&other(0)]);
+    let sent = rig.transmit();
+    assert_eq!(sent[0].op, CREATE2, "{sent:?}");
+    rig.wait(Duration::from_millis(500));
+    let again = format!("{}0000000004", sent[0].path);
+    rig.create(&sent[0], &again);
+    rig.list(&sent[1], &[&other(0), &other(3), &name_of(&again)]);
+    let watch = rig.asked_of(&format!("/chroot/a/{}", other(3)));
+    rig.data(&watch.expect("it watches the one before"), 9);
+    rig.wait(Duration::from_millis(700));
+    assert!(rig.asked_of(&again).is_some(), "its own is not watched");
+    std::mem::forget(call);
+}

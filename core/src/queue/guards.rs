@@ -444,6 +444,17 @@ impl Queues {
         }
     }
 
+    /// A watch on this node of ours was refused for the time being.
+    pub(super) fn watch_hold_again(&mut self, cx: &mut Context<'_>, node: Option<NodeId>) {
+        let user = node
+            .and_then(|node| self.nodes.get(&node))
+            .map(|node| node.user);
+        if let Some(User::Hold(hold)) = user {
+            let again = cx.now + cx.retry_pause();
+            self.timers.set(again, Timer::OwnWatch(hold));
+        }
+    }
+
     /// Watches that could not be asked for while there was no connection.
     pub(super) fn watch_due_holds(&mut self, cx: &mut Context<'_>) {
         let mut due: Vec<HoldId> = self

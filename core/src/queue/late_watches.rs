@@ -53,10 +53,11 @@ impl Queues {
                 return;
             }
             self.late_watches.0.pop_front();
+            // Also of one that has lost its contender meanwhile: for the next it has to be asked anew.
+            if let Some(node) = self.nodes.get_mut(&id) {
+                node.watched_later = false;
+            }
             if waits {
-                if let Some(node) = self.nodes.get_mut(&id) {
-                    node.watched_later = false;
-                }
                 self.watch_own(cx, id);
             }
         }

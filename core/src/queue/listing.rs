@@ -228,7 +228,10 @@ impl Queues {
                 names
             }
             // The path is not there yet, or any more: nobody queues.
-            Outcome::Refused(Code::NO_NODE) => Vec::new(),
+            Outcome::Refused(Code::NO_NODE) => {
+                path.children_watched = false;
+                Vec::new()
+            }
             Outcome::Refused(Code::THROTTLED_OP) => {
                 path.listings.watch_wanted |= listing.watches;
                 self.want_new_listing(id, listing.behind);

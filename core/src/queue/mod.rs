@@ -22,6 +22,7 @@ mod view;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustc_hash::FxBuildHasher;
 use uuid::Uuid;
@@ -67,6 +68,11 @@ impl Context<'_> {
         full_path
             .strip_prefix(self.config.servers.chroot.as_str())
             .unwrap_or(full_path)
+    }
+
+    /// A server that throttles wants less, from everyone at a different time.
+    fn retry_pause(&mut self) -> Duration {
+        Duration::from_millis(self.machine.random().u64(20..120))
     }
 
     fn guid(&mut self) -> Uuid {
@@ -153,14 +159,14 @@ impl Queues {
     /// The attempts on a path that have a contender, or had one until their session ended, in order.
     #[cfg(test)]
     pub(crate) fn places(&self, full_path: &str) -> Vec<AttemptId> {
-        let on_path = |node: &&Box<Node>| {
-            let path = self.paths.get(node.path);
+        let on_path = |id: PathId| {
+            let path = self.paths.get(id);
             path.is_some_and(|path| &*path.full_path == full_path)
         };
         let mut places: Vec<(i64, AttemptId)> = self
             .nodes
             .values()
-            .filter(on_path)
+            .filter(|node| on_path(node.path))
             .filter_map(|node| {
                 let number = node.position.as_ref().map(|at| at.number).or(node.former)?;
                 match node.user {

@@ -199,9 +199,7 @@ impl Queues {
     }
 
     fn retry_later(&mut self, cx: &mut Context<'_>, id: NodeId) {
-        // A server that throttles wants less, from everyone at a different time.
-        let pause = std::time::Duration::from_millis(cx.machine.random().u64(20..120));
-        self.timers.set(cx.now + pause, Timer::Retry(id));
+        self.timers.set(cx.now + cx.retry_pause(), Timer::Retry(id));
     }
 
     /// The attempt's node is no more: it takes a new place, behind the others of its path.
@@ -216,6 +214,7 @@ impl Queues {
         node.former = node.position.take().map(|at| at.number).or(node.former);
         node.czxid = 0;
         node.covered_by = u64::MAX;
+        node.watched_later = false;
         if let Some(path) = self.paths.get_mut(node.path) {
             path.order.remove(&node.order);
             path.order.insert(order, id);

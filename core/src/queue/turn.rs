@@ -259,8 +259,9 @@ impl Queues {
             Outcome::Refused(_) | Outcome::NotSent | Outcome::Done(_) => {
                 path.view.set_watch(position, Watch::None);
                 if matches!(outcome, Outcome::Refused(_)) {
-                    // Throttled, most likely: asked for again behind a listing.
+                    // Throttled, most likely: asked for again behind a listing, for who waits.
                     self.want_listing(id, Behind::Nothing);
+                    self.watch_hold_again(cx, node);
                 }
             }
         }

@@ -440,7 +440,8 @@ fn r16_watches_that_are_pending_are_armed_again() {
     rig.receive(rig.dial, &reply(sent[1].xid, Code::OK, &rig::data()));
     rig.receive(rig.dial, &reply(sent[2].xid, Code::NO_NODE, &[]));
     rig.receive(rig.dial, &event_frame(2, "/fires"));
-    // Nobody has asked for this one, and once is enough for the other.
+    // Nobody has asked for this one, and once is enough for the other: if there was another watch, it was
+    // one on children.
     rig.receive(rig.dial, &event_frame(2, "/unknown"));
     rig.receive(rig.dial, &event_frame(2, "/fires"));
     let fired = Event::Watch {
@@ -449,7 +450,14 @@ fn r16_watches_that_are_pending_are_armed_again() {
     };
     let events = rig.events();
     assert_eq!(events.iter().filter(|event| **event == fired).count(), 1);
-    assert_eq!(events.len(), 4);
+    for path in ["/unknown", "/fires"] {
+        let of_children = Event::Watch {
+            kind: WatchEventKind::ChildrenChanged,
+            path: path.into(),
+        };
+        assert!(events.contains(&of_children), "{events:?}");
+    }
+    assert_eq!(events.len(), 6);
     // One whose answer is lost may be armed or not; it is armed again.
     rig.machine.submit(&watch("/doubtful"), 9, 100);
     rig.transmit();

@@ -36,10 +36,15 @@ impl<T> Machine<T> {
             self.last_zxid = self.last_zxid.max(header.zxid);
             let event = WatchEvent::decode(body).map_err(|error| error.to_string())?;
             // Watches on children are not re-armed, so they are not remembered either.
-            let of_children = event.kind == WatchEventKind::ChildrenChanged;
-            if of_children || self.watches.ended(&event.path) {
+            let of_node = self.watches.ended(&event.path);
+            let kind = match event.kind {
+                // A watch on children ends with their parent, too.
+                WatchEventKind::Deleted if !of_node => WatchEventKind::ChildrenChanged,
+                kind => kind,
+            };
+            if of_node || kind == WatchEventKind::ChildrenChanged {
                 self.events.push_back(Event::Watch {
-                    kind: event.kind,
+                    kind,
                     path: event.path,
                 });
             }
