@@ -214,6 +214,11 @@ impl Engine {
         self.queues.describe()
     }
 
+    /// Nothing is driven any more, and not in order: who holds is told.
+    pub(crate) fn abandon(&self, now: Time) {
+        self.queues.abandon_guards(now);
+    }
+
     // ---- inside ----
 
     fn parts(&mut self, now: Time) -> (&mut Queues, Context<'_>) {

@@ -9,6 +9,7 @@ use crate::command::{GuardId, HandleId, LockTarget};
 use crate::guard::{Grant, GuardCell};
 use crate::lease_term::LeaseTerm;
 use crate::link::Link;
+use crate::loss::Loss;
 use crate::mutant::{Mutant, broken};
 use crate::queue::PathId;
 use crate::sync::primitive::Mutex;
@@ -29,6 +30,16 @@ impl KeptSlots {
 
     pub(crate) fn remove(&self, path: &str) {
         self.0.lock().remove(path);
+    }
+
+    /// Nothing is driven any more: what is held by callers is lost, and what is not goes with the session.
+    pub(crate) fn abandon(&self, now: Time) {
+        let slots = std::mem::take(&mut *self.0.lock());
+        for slot in slots.into_values() {
+            if let Some((cell, _)) = slot.withdraw() {
+                cell.lose(now, Loss::Closed);
+            }
+        }
     }
 }
 

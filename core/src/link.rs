@@ -115,7 +115,8 @@ pub(crate) fn closed(operation: &'static str) -> Error {
     Error::new(ErrorKind::Closed, operation, "the session is closed")
 }
 
-fn refuse(command: Command) {
+/// Answers a command that comes too late.
+pub(crate) fn refuse(command: Command) {
     match command {
         Command::Lock(request) => {
             let path = request.target.path.clone();

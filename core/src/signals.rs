@@ -119,6 +119,7 @@ fn block_asynchronous() -> libc::sigset_t {
             libc::SIGILL,
             libc::SIGTRAP,
             libc::SIGABRT,
+            libc::SIGSYS,
         ] {
             libc::sigdelset(&raw mut blocked, own);
         }

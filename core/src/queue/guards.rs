@@ -1,5 +1,6 @@
 //! Holds and the guards that stand for them: grant, re-entry, release, loss (R4, R10).
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,7 +35,8 @@ pub(super) struct Hold {
     node_path: Arc<str>,
     term: Arc<LeaseTerm>,
     owner: Option<OwnerKey>,
-    guards: Vec<(HandleId, Arc<GuardCell>)>,
+    /// In the order of their numbers: an owner may have as many as it likes (R11).
+    guards: VecDeque<(HandleId, Arc<GuardCell>)>,
     /// Told lost. It stays its owner's until that one releases it (R10, R11).
     pub(super) lost: Option<Loss>,
     granted: Time,
@@ -58,7 +60,7 @@ impl Hold {
             node_path,
             term,
             owner: None,
-            guards: Vec::with_capacity(1),
+            guards: VecDeque::with_capacity(1),
             lost: None,
             granted: Time::default(),
             own_watch_due: false,
@@ -78,7 +80,7 @@ impl Hold {
     }
 
     pub(super) fn give(&mut self, handle: HandleId, cell: Arc<GuardCell>) {
-        self.guards.push((handle, cell));
+        self.guards.push_back((handle, cell));
     }
 }
 
@@ -163,7 +165,7 @@ impl Queues {
         );
         self.guards.insert(cell.id, id);
         hold.guards
-            .push((attempt.request.handle, Arc::clone(&cell)));
+            .push_back((attempt.request.handle, Arc::clone(&cell)));
         Some(Guard::new(cell, attempt.request.session.clone()))
     }
 
@@ -182,13 +184,14 @@ impl Queues {
         let Some(hold) = self.holds.get_mut(&id) else {
             return answer(then);
         };
-        hold.guards.retain(|(_, cell)| {
-            let this = cell.id == guard;
-            if this && cell.state(cx.now) == GuardState::Lost {
-                cell.lose(cx.now, Loss::LeaseRanOut);
-            }
-            !this
-        });
+        let at = hold
+            .guards
+            .binary_search_by_key(&guard, |(_, cell)| cell.id);
+        if let Some((_, cell)) = at.ok().and_then(|at| hold.guards.remove(at))
+            && cell.state(cx.now) == GuardState::Lost
+        {
+            cell.lose(cx.now, Loss::LeaseRanOut);
+        }
         if !hold.guards.is_empty() {
             return answer(then);
         }
@@ -428,6 +431,13 @@ impl Queues {
             }
         }
         self.closers.retain(|closer| closer.then.is_some());
+    }
+
+    /// Nothing is driven any more, and nothing asked of the rest: who holds is told.
+    pub(crate) fn abandon_guards(&self, now: Time) {
+        for (_, cell) in self.holds.values().flat_map(|hold| &hold.guards) {
+            cell.lose(now, Loss::Closed);
+        }
     }
 
     // ---- own watch ----

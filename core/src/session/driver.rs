@@ -1,6 +1,7 @@
 //! The one driver: owns sockets, clock and timer of a session, and nothing else. It is driven from
 //! the session's seat: by the network thread, and by callers that send.
 
+use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
@@ -22,14 +23,17 @@ use crate::clock::{self, Time};
 use crate::command::Command;
 use crate::config::SessionConfig;
 use crate::engine::Engine;
-use crate::link::Link;
+use crate::link::{self, Link};
 use crate::runtime;
+use crate::state::SessionState;
 use crate::sync::{Awaited, Borrowed, Glance, Loan, Mailbox, Pass, Pilot, Reading};
 
 const READ_BUFFER: usize = 64 << 10;
 /// How many requests may be unanswered when a caller sends its own. Where there are more, the
 /// network thread is busy with their answers anyhow, and sends those of many callers in one write.
 const MOST_BEFORE_A_CALLERS: usize = 4;
+/// How many commands are obeyed before the socket is looked at again.
+const MOST_OF_A_PASS: usize = 256;
 /// A create, the listing behind it, and beside them a ping or the deletion of a lock that was dropped.
 const MOST_OF_ONE_CALL: usize = 4;
 
@@ -70,6 +74,11 @@ impl Drop for Ended {
         self.link.set_connected(false);
         self.link.seat.vacate();
         self.link.close_mailbox();
+        self.link.kept.abandon(clock::now());
+        let callbacks = &self.link.callbacks;
+        self.link
+            .states
+            .set(SessionState::Closed, |callback| callbacks.post(callback));
     }
 }
 
@@ -122,7 +131,8 @@ struct Driver<C: Connector> {
     probes: JoinSet<Probed>,
     timer: Pin<Box<Sleep>>,
     timer_at: Time,
-    letters: Vec<Command>,
+    /// Taken out of the mailbox, and not obeyed yet.
+    letters: VecDeque<Command>,
     buffer: Box<[u8]>,
     turn: usize,
     retired: bool,
@@ -147,7 +157,7 @@ impl<C: Connector> Driver<C> {
             probes: JoinSet::new(),
             timer: Box::pin(tokio::time::sleep(std::time::Duration::ZERO)),
             timer_at: Time::default(),
-            letters: Vec::new(),
+            letters: VecDeque::new(),
             buffer: vec![0; READ_BUFFER].into_boxed_slice(),
             turn: 0,
             retired: false,
@@ -158,14 +168,19 @@ impl<C: Connector> Driver<C> {
     }
 
     fn take_letters(&mut self, mailbox: &Mailbox<Command>, context: &mut Context<'_>) -> bool {
-        let mut letters = std::mem::take(&mut self.letters);
-        mailbox.poll_take(&mut letters, context);
-        let any = !letters.is_empty();
-        if any {
-            self.engine.commands(clock::now(), letters.drain(..));
+        if self.letters.is_empty() {
+            // Both ways without copying a letter.
+            let mut letters = Vec::from(std::mem::take(&mut self.letters));
+            mailbox.poll_take(&mut letters, context);
+            self.letters = letters.into();
         }
-        self.letters = letters;
-        if self.engine.has_no_handles() && !self.retired {
+        let any = !self.letters.is_empty();
+        if any {
+            let of_this_pass = self.letters.len().min(MOST_OF_A_PASS);
+            let letters = self.letters.drain(..of_this_pass);
+            self.engine.commands(clock::now(), letters);
+        }
+        if self.engine.has_no_handles() && !self.retired && self.letters.is_empty() {
             self.retired = match runtime::get() {
                 Ok(runtime) => runtime.registry.retire(&self.config, &self.link),
                 Err(_) => true,
@@ -437,7 +452,7 @@ impl<C: Connector> Driver<C> {
     }
 
     fn awaited(&self, mailbox: &Mailbox<Command>) -> Awaited {
-        let unsent = !mailbox.is_empty();
+        let unsent = !mailbox.is_empty() || !self.letters.is_empty();
         let in_flight = self.engine.in_flight();
         let waiting = self.engine.waiting();
         let quiet = match self.sockets.as_slice() {
@@ -483,6 +498,16 @@ impl<C: Connector> Driver<C> {
     }
 }
 
+/// After a panic there may be letters, and guards that believe.
+impl<C: Connector> Drop for Driver<C> {
+    fn drop(&mut self) {
+        for letter in self.letters.drain(..) {
+            link::refuse(letter);
+        }
+        self.engine.abandon(clock::now());
+    }
+}
+
 fn hung_up() -> io::Error {
     io::Error::other("the server closed the connection")
 }
@@ -516,14 +541,21 @@ impl<C: Connector> Pilot<Command> for Driver<C> {
         let Some(in_flight) = self.engine.in_flight() else {
             return false;
         };
-        // What is due, such as the telling of a loss, comes first, and is not the caller's.
-        if in_flight > MOST_BEFORE_A_CALLERS || self.engine.next_timeout(now) <= now {
+        // What is due, such as the telling of a loss, comes first, and is not the caller's; so do letters
+        // that were taken before.
+        if in_flight > MOST_BEFORE_A_CALLERS
+            || self.engine.next_timeout(now) <= now
+            || !self.letters.is_empty()
+        {
             return false;
         }
-        let mut letters = std::mem::take(&mut self.letters);
+        let mut letters = Vec::from(std::mem::take(&mut self.letters));
         mailbox.take(&mut letters);
-        self.engine.commands(now, letters.drain(..));
-        self.letters = letters;
+        self.letters = letters.into();
+        if self.letters.len() > MOST_OF_A_PASS {
+            return false;
+        }
+        self.engine.commands(now, self.letters.drain(..));
         self.unconstrained(Self::finish_for_caller)
     }
 

@@ -16,6 +16,10 @@ use super::primitive::atomic::{AtomicBool, Ordering};
 use super::primitive::{Blocked, Limit, Mutex, process_id, without_signals};
 use super::wakers;
 
+/// How often somebody looks for more before others have their turn: the event loop, which alone tells that a
+/// socket can be read, or a caller's own work.
+const MOST_ROUNDS: usize = 8;
+
 /// How the network thread's pass ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pass {
@@ -91,6 +95,11 @@ type Seated<L> = Option<Box<dyn Pilot<L>>>;
 /// See the module.
 pub(crate) struct Seat<L> {
     pilot: Mutex<Seated<L>>,
+    /// The process that made it. In a child, where a handler of a signal forks, nobody sits down (R18).
+    process: u64,
+    /// The network thread waits for it. Callers that come by then leave it their letters: they might take the
+    /// seat again and again before it wakes.
+    network_waits: AtomicBool,
     /// Whether the network thread is to read from its next pass on, for some time: without that it
     /// would for the moment only, and the reading go to and fro.
     reading_wanted: AtomicBool,
@@ -102,6 +111,8 @@ impl<L> Seat<L> {
     pub(crate) fn new() -> Seat<L> {
         Seat {
             pilot: Mutex::new(None),
+            process: process_id(),
+            network_waits: AtomicBool::new(false),
             reading_wanted: AtomicBool::new(false),
             is_lent: AtomicBool::new(false),
         }
@@ -121,9 +132,12 @@ impl<L> Seat<L> {
 
     /// Drives on the network thread, until the session's end.
     pub(crate) fn poll(&self, mailbox: &Mailbox<L>, context: &mut Context<'_>) -> Poll<()> {
-        loop {
+        for _ in 0..MOST_ROUNDS {
             let pass = wakers::woken_after(|| {
-                self.seated(&mut self.pilot.lock(), |pilot| {
+                self.network_waits.store(true, Ordering::SeqCst);
+                let mut seat = self.pilot.lock();
+                self.network_waits.store(false, Ordering::SeqCst);
+                self.seated(&mut seat, |pilot| {
                     if self.reading_wanted.swap(false, Ordering::SeqCst) {
                         pilot.reclaim();
                     }
@@ -137,27 +151,49 @@ impl<L> Seat<L> {
                 Some(Pass::Idle | Pass::Busy) => {}
             }
         }
+        context.waker().wake_by_ref();
+        Poll::Pending
     }
 
     /// Has the letters of `mailbox` taken, one of the caller's among them: by the caller, by
     /// whoever has the seat, or by the network thread.
     pub(crate) fn serve(&self, mailbox: &Mailbox<L>) {
         let _told = ToldOfPanics(mailbox);
-        wakers::woken_after(|| {
-            without_signals(|| {
-                // Who has it looks at the letters again after leaving it.
-                while let Some(mut seat) = self.pilot.try_lock() {
-                    let served = self.seated(&mut seat, |pilot| pilot.serve(mailbox));
-                    drop(seat);
-                    if served != Some(true) {
-                        return mailbox.wake();
+        let signals = Blocked::new();
+        for _ in 0..MOST_ROUNDS {
+            // The pass that it waits for takes the letters.
+            if self.is_inherited() || self.network_waits.load(Ordering::SeqCst) {
+                return;
+            }
+            let mut taken = false;
+            let mut served = None;
+            wakers::woken_by(
+                |wake| signals.lifted(wake),
+                || match self.pilot.try_lock() {
+                    Some(mut seat) => {
+                        served = self.seated(&mut seat, |pilot| pilot.serve(mailbox));
                     }
-                    if mailbox.is_empty() {
-                        return;
-                    }
-                }
-            });
-        });
+                    None => taken = true,
+                },
+            );
+            // Who has it looks at the letters again after leaving it.
+            if taken || self.is_inherited() {
+                return;
+            }
+            if served != Some(true) {
+                return mailbox.wake();
+            }
+            if mailbox.is_empty() {
+                return;
+            }
+        }
+        // Others leave letters as fast as they are taken.
+        mailbox.wake();
+    }
+
+    /// Whether this is a child of the process that made it: whatever is in it is the parent's.
+    fn is_inherited(&self) -> bool {
+        self.process != process_id()
     }
 }
 
@@ -187,6 +223,9 @@ impl<L> Seat<L> {
         let waker = Waker::from(Arc::new(Reader(Arc::clone(reading))));
         let process = process_id();
         loop {
+            if process_id() != process {
+                return Read::NotYet;
+            }
             // One who was woken by somebody else has the reading still.
             if let Poll::Ready(outcome) = receiver.look(&waker) {
                 self.give_back(mailbox, borrowed.by, &signals);
@@ -218,7 +257,7 @@ impl<L> Seat<L> {
     /// Somebody waits for an outcome who does not read: an asynchronous task.
     pub(crate) fn attend(&self, mailbox: &Mailbox<L>) {
         // Whoever borrows after this look finds what this task waits for under way.
-        if !self.is_lent.load(Ordering::SeqCst) {
+        if !self.is_lent.load(Ordering::SeqCst) || self.is_inherited() {
             return;
         }
         let read = without_signals(|| {
@@ -247,6 +286,9 @@ impl<L> Seat<L> {
                 lent = self.seated(&mut seat, |pilot| pilot.lend(mailbox));
             },
         );
+        if self.is_inherited() {
+            return None;
+        }
         match &lent {
             Some((_, true)) => {}
             Some((_, false)) => mailbox.wake(),
@@ -295,6 +337,9 @@ impl<L> Seat<L> {
             |wake| signals.lifted(wake),
             || self.seated(&mut self.pilot.lock(), turn).unwrap_or(true),
         );
+        if self.is_inherited() {
+            return;
+        }
         if !done {
             mailbox.wake();
         }
@@ -435,6 +480,86 @@ mod tests {
         }
         assert_eq!(outcome, Some(Ok(7)));
         let (child, mut status) = (child.unwrap_or(-1), 0);
+        // SAFETY: `child` is ours, and `status` is writable.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0);
+    }
+
+    /// Always finds something to do.
+    struct Busy;
+
+    static SERVED: AtomicUsize = AtomicUsize::new(0);
+
+    impl Pilot<()> for Busy {
+        fn pass(&mut self, _: &Mailbox<()>, _: &mut Context<'_>) -> Pass {
+            Pass::Busy
+        }
+
+        fn serve(&mut self, _: &Mailbox<()>) -> bool {
+            SERVED.fetch_add(1, Ordering::SeqCst);
+            true
+        }
+
+        fn lend(&mut self, _: &Mailbox<()>) -> (Option<Borrowed>, bool) {
+            (None, true)
+        }
+
+        fn read(&mut self, _: u64, _: &Mailbox<()>, _: &dyn Fn() -> bool) -> (Glance, bool) {
+            (Glance::Unanswered, true)
+        }
+
+        fn give_back(&mut self, _: u64, _: &Mailbox<()>) -> bool {
+            true
+        }
+
+        fn reclaim(&mut self) -> bool {
+            true
+        }
+
+        fn is_lent(&self) -> bool {
+            false
+        }
+    }
+
+    #[derive(Default)]
+    struct Woken(AtomicUsize);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Only the event loop tells that a socket can be read, and drives the other sessions.
+    #[test]
+    fn the_event_loop_has_its_turn_however_much_there_is_to_do() {
+        let (seat, mailbox) = (Seat::new(), Mailbox::new());
+        seat.occupy(Box::new(Busy));
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(Arc::clone(&woken));
+        let polled = seat.poll(&mailbox, &mut Context::from_waker(&waker));
+        assert_eq!(polled, Poll::Pending);
+        assert_eq!(woken.0.load(Ordering::SeqCst), 1, "it goes on later");
+    }
+
+    /// A caller whose letters are never all taken is not kept for ever.
+    #[test]
+    fn a_caller_serves_for_some_rounds_only_and_no_parents_session() {
+        let (seat, mailbox) = (Seat::new(), Mailbox::new());
+        seat.occupy(Box::new(Busy));
+        assert_eq!(mailbox.leave(()), Ok(()));
+        seat.serve(&mailbox);
+        assert_eq!(SERVED.swap(0, Ordering::SeqCst), MOST_ROUNDS);
+        // SAFETY: the child touches atomics only.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            seat.serve(&mailbox);
+            seat.attend(&mailbox);
+            let touched = SERVED.load(Ordering::SeqCst) != 0;
+            // SAFETY: ends the child without running anything of the parent's.
+            unsafe { libc::_exit(i32::from(touched)) }
+        }
+        let mut status = 0;
         // SAFETY: `child` is ours, and `status` is writable.
         assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
         assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0);

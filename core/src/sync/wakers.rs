@@ -4,6 +4,7 @@
 #![allow(clippy::missing_const_for_thread_local)]
 
 use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::task::Waker;
 
 use super::primitive::thread_local;
@@ -61,8 +62,16 @@ impl<S: FnOnce(&dyn Fn())> Drop for Wake<S> {
         }
         let wakers = Cell::new(wakers);
         surround(&|| {
+            let mut panicked = None;
             for waker in wakers.take() {
-                waker.wake();
+                // One that panics leaves nobody else asleep.
+                let woken = catch_unwind(AssertUnwindSafe(|| waker.wake()));
+                panicked = panicked.take().or(woken.err());
+            }
+            if let Some(panic) = panicked
+                && !std::thread::panicking()
+            {
+                resume_unwind(panic);
             }
         });
     }
@@ -95,6 +104,26 @@ mod tests {
         assert_eq!(woken.0.load(Ordering::SeqCst), 1);
         wake(Arc::clone(&woken).into());
         assert_eq!(woken.0.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    fn a_waker_that_panics_keeps_nobody_asleep() {
+        struct Panics;
+        impl Wake for Panics {
+            fn wake(self: Arc<Self>) {
+                panic!("on purpose");
+            }
+        }
+        let woken = Arc::new(Woken::default());
+        let last = Arc::clone(&woken).into();
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            woken_after(|| {
+                wake(Arc::new(Panics).into());
+                wake(last);
+            })
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(woken.0.load(Ordering::SeqCst), 1);
     }
 
     #[test]
