@@ -91,6 +91,10 @@ impl Rig {
     }
 
     fn lock(&mut self, path: &str) -> Pending<Guard> {
+        self.lock_until(path, Deadline::Never)
+    }
+
+    fn lock_until(&mut self, path: &str, deadline: Deadline) -> Pending<Guard> {
         let (completer, pending) = Pending::new("lock");
         let request = LockRequest {
             attempt: AttemptId::next(),
@@ -108,7 +112,7 @@ impl Rig {
             kind: Kind::Exclusive,
             owner: None,
             called: self.now,
-            deadline: Deadline::Never,
+            deadline,
             past: None,
             to: GrantTo::Lock(completer),
         };
@@ -472,6 +476,33 @@ fn name_of(contender: &str) -> String {
 
 fn other(number: u32) -> String {
     format!("_c_00000000-0000-4000-8000-000000000000-lock-{number:010}")
+}
+
+/// It may be free: nobody has said otherwise.
+#[test]
+fn r06_a_time_out_in_a_servers_silence_has_its_reason_as_source() {
+    let mut rig = Rig::connected();
+    let limit = Duration::from_secs(1);
+    let mut silent = rig.lock_until("/a", Deadline::At(rig.now + limit));
+    assert!(!rig.transmit().is_empty());
+    rig.wait(limit);
+    let error = silent.wait_for(Duration::ZERO).expect("late").unwrap_err();
+    assert_eq!(error.kind(), crate::ErrorKind::Timeout);
+    let cause = error.cause().map(crate::Error::kind);
+    assert_eq!(cause, Some(crate::ErrorKind::Unavailable), "{error}");
+    // Somebody is before this one.
+    let mut rig = Rig::connected();
+    let mut contended = rig.lock_until("/b", Deadline::At(rig.now + limit));
+    let sent = rig.transmit();
+    let contender = format!("{}0000000001", sent[0].path);
+    rig.create(&sent[0], &contender);
+    rig.list(&sent[1], &[&other(0), &name_of(&contender)]);
+    rig.wait(limit);
+    let error = contended
+        .wait_for(Duration::ZERO)
+        .expect("late")
+        .unwrap_err();
+    assert!(error.cause().is_none(), "{error}");
 }
 
 /// A server that throttles refuses a watch once; the holder is told of its contender's end nevertheless.

@@ -42,7 +42,8 @@ const ARGUMENTS = {
   min_session_timeout: 'minSessionTimeoutMs',
   max_session_timeout: 'maxSessionTimeoutMs',
   container_check: 'containerCheckMs',
-  delay: 'delayMs'
+  delay: 'delayMs',
+  keep: 'keepMs'
 }
 const spelled = (name) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase())
 

@@ -72,9 +72,11 @@ test('R07 a kept lock is taken again without another turn of the event loop', as
   assert.equal(turned, false)
 })
 
+const namesTheOption = (error) => error instanceof InvalidArgumentError && error.message.includes(': keepMs: ')
+
 test('R20 a bad keepMs is refused, and a read-write lock is not kept', () => {
   for (const keepMs of [0, -1, NaN, 90_000_000]) {
-    assert.throws(() => session.mutex('/locks/a', { keepMs }), InvalidArgumentError)
+    assert.throws(() => session.mutex('/locks/a', { keepMs }), namesTheOption)
   }
-  assert.throws(() => session.rwLock('/locks/a', { keepMs: 5000 }), InvalidArgumentError)
+  assert.throws(() => session.rwLock('/locks/a', { keepMs: 5000 }), namesTheOption)
 })

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyBool, PyString};
 use zoolock::{
     Acl, AclEntry, Backoff, Error, LeaseConfirmation, LockOptions, Naming, SessionBuilder, Tls,
 };
@@ -212,6 +212,10 @@ pub(crate) fn lock(
         options = options.acl(acl(operation, value)?);
     }
     if let Some(idle) = keep {
+        // It sounds like a switch, and would be a second.
+        if idle.is_instance_of::<PyBool>() {
+            return Err(wrong_type("keep", "a number of seconds", idle));
+        }
         options = options.keep(seconds(operation, "keep", idle)?);
     }
     Ok(options)

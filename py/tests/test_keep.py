@@ -74,6 +74,14 @@ def test_r20_a_bad_keep_is_refused(server: Server, path: str, keep: float) -> No
         session.mutex(path, keep=keep)
 
 
+def test_r20_keep_is_no_switch(server: Server, path: str) -> None:
+    with (
+        zoolock.connect(server.hosts) as session,
+        pytest.raises(TypeError, match="keep"),
+    ):
+        session.mutex(path, keep=True)
+
+
 async def test_r05_cancelled_tasks_leave_a_kept_contender_to_the_others(
     server: Server, path: str
 ) -> None:

@@ -226,7 +226,7 @@ def test_r06_a_time_out_in_an_outage_is_told_from_one_by_another_holder(
     session = connect()
     lock = session.mutex(path)
     with lock, pytest.raises(zoolock.LockTimeout) as busy:
-        session.mutex(path).lock(timeout=0.2)
+        session.mutex(path).lock(timeout=1)
     assert busy.value.__cause__ is None
     ensemble.tell("freeze client all")
     eventually(lambda: session.state == "suspended")

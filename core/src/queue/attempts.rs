@@ -182,6 +182,14 @@ impl Queues {
         }
     }
 
+    /// Whether it does not know yet what its create came to, or who is before it.
+    fn awaits_an_answer(&self, attempt: &Attempt) -> bool {
+        let has_contender = attempt
+            .node
+            .is_some_and(|node| self.nodes.contains_key(&node));
+        has_contender && !attempt.contended
+    }
+
     pub(super) fn timed_out(&mut self, cx: &mut Context<'_>, id: AttemptId) {
         let Some(attempt) = self.attempts.get(&id) else {
             return;
@@ -194,6 +202,12 @@ impl Queues {
         let late = |why: &str| Error::new(ErrorKind::Timeout, "lock", why).with_path(path);
         let error = match attempt.request.deadline {
             Deadline::Try(_) => unavailable("within the connect timeout"),
+            // A server that has gone silent is connected until its silence has lasted.
+            _ if cx.machine.is_connected() && self.awaits_an_answer(attempt) => {
+                let why = "no server has answered this call by then";
+                let cause = Error::new(ErrorKind::Unavailable, "lock", why).with_path(path);
+                late("the lock was not granted in time: no answer").with_source(cause)
+            }
             _ if cx.machine.is_connected() => late("the lock was not granted in time"),
             // Nobody may have held it: that is told apart by the source.
             _ => {

@@ -15,7 +15,10 @@ pub(crate) fn describe(data: &Path) -> BTreeMap<String, String> {
         ("system", first_line("uname", &["-srm"])),
         (
             "filesystem",
-            first_line("stat", &["--file-system", "--format=%T", &data]),
+            first_line(
+                "findmnt",
+                &["--noheadings", "--output=FSTYPE", "--target", &data],
+            ),
         ),
         ("rustc", first_line("rustc", &["--version"])),
         ("cc", first_line("cc", &["--version"])),
