@@ -4,7 +4,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use super::primitive::atomic::{AtomicBool, Ordering};
-use super::primitive::{Condvar, Limit, Mutex, MutexGuard};
+use super::primitive::{Condvar, Limit, Mutex, MutexGuard, process_id};
 
 type Callback = Box<dyn FnOnce() + Send>;
 
@@ -81,8 +81,9 @@ impl Latch {
     }
 
     /// Blocks until the event, at most `limit` (for ever if `None`). `Some(false)`: it cannot come
-    /// any more. `None`: not yet.
+    /// any more. `None`: not yet, or this is a child that a handler of a signal has forked meanwhile.
     pub(crate) fn wait(&self, limit: Option<Duration>) -> Option<bool> {
+        let process = process_id();
         let limit = Limit::starting_now(limit);
         let mut waiters = self.waiters.lock();
         loop {
@@ -94,6 +95,9 @@ impl Latch {
             }
             waiters.blocked = true;
             waiters = self.ended.wait(waiters, &limit)?;
+            if process_id() != process {
+                return None;
+            }
         }
     }
 

@@ -49,6 +49,10 @@ impl Limit {
     }
 }
 
+/// In a child, where a handler of a signal forks, nobody notifies; and the sleep goes on after the handler.
+/// Who sleeps so has to look where it is now and then (R18).
+const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+
 /// Waits with a [`Mutex`].
 #[derive(Default)]
 pub(crate) struct Condvar(StdCondvar);
@@ -64,15 +68,11 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         limit: &Limit,
     ) -> Option<MutexGuard<'a, T>> {
-        let Some(until) = limit.0 else {
-            let woken = self.0.wait(guard);
-            return Some(woken.unwrap_or_else(PoisonError::into_inner));
-        };
-        let left = until.saturating_duration_since(Instant::now());
+        let left = limit.left().unwrap_or(LONGEST_SLEEP);
         if left.is_zero() {
             return None;
         }
-        let woken = self.0.wait_timeout(guard, left);
+        let woken = self.0.wait_timeout(guard, left.min(LONGEST_SLEEP));
         Some(woken.unwrap_or_else(PoisonError::into_inner).0)
     }
 }

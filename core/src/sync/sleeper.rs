@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::task::Wake;
 
-use super::primitive::{Condvar, Limit, Mutex};
+use super::primitive::{Condvar, Limit, Mutex, process_id};
 
 /// See the module. Made for one wait.
 #[derive(Default)]
@@ -17,11 +17,16 @@ impl Sleeper {
         Arc::new(Sleeper::default())
     }
 
-    /// Sleeps until it is called, at once if it was since the last time; `None` at the limit.
+    /// Sleeps until it is called, at once if it was since the last time; `None` at the limit, and in a
+    /// child that a handler of a signal has forked meanwhile.
     pub(crate) fn sleep(&self, limit: &Limit) -> Option<()> {
+        let process = process_id();
         let mut called = self.called.lock();
         while !std::mem::take(&mut *called) {
             called = self.awake.wait(called, limit)?;
+            if process_id() != process {
+                return None;
+            }
         }
         Some(())
     }
@@ -36,5 +41,53 @@ impl Sleeper {
 impl Wake for Sleeper {
     fn wake(self: Arc<Self>) {
         self.call();
+    }
+}
+
+#[cfg(all(test, not(zoolock_loom)))]
+mod tests {
+    use std::sync::atomic::{AtomicI32, Ordering};
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Nobody is there to call it: it must not sleep for ever.
+    #[test]
+    fn r18_a_child_that_a_handler_forks_in_the_sleep_wakes() {
+        static CHILD: AtomicI32 = AtomicI32::new(0);
+        extern "C" fn fork(_: libc::c_int) {
+            // SAFETY: the child goes on in the sleep, and ends after it.
+            CHILD.store(unsafe { libc::fork() }, Ordering::SeqCst);
+        }
+        // SAFETY: nobody else here uses this signal; the thread is the calling one.
+        let thread = unsafe {
+            let handler = fork as extern "C" fn(libc::c_int);
+            libc::signal(libc::SIGVTALRM, handler as libc::sighandler_t);
+            libc::pthread_self()
+        };
+        let (parent, sleeper) = (std::process::id(), Sleeper::new());
+        let caller = std::thread::spawn({
+            let sleeper = Arc::clone(&sleeper);
+            move || {
+                std::thread::sleep(Duration::from_millis(100));
+                // SAFETY: it sleeps till it is called below.
+                assert_eq!(unsafe { libc::pthread_kill(thread, libc::SIGVTALRM) }, 0);
+                while CHILD.load(Ordering::SeqCst) == 0 {
+                    std::thread::yield_now();
+                }
+                let (child, mut status) = (CHILD.load(Ordering::SeqCst), 0);
+                // SAFETY: a child of this process, and `status` is writable.
+                let ended = unsafe { libc::waitpid(child, &raw mut status, 0) };
+                sleeper.call();
+                ended == child && libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0
+            }
+        });
+        let slept = sleeper.sleep(&Limit::starting_now(None));
+        if std::process::id() != parent {
+            // SAFETY: ends the child without running anything of the parent's.
+            unsafe { libc::_exit(i32::from(slept.is_some())) }
+        }
+        assert_eq!(slept, Some(()));
+        assert!(caller.join().expect("no panic"), "the child");
     }
 }
