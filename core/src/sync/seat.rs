@@ -405,6 +405,7 @@ mod tests {
     use std::sync::atomic::AtomicUsize;
 
     use super::*;
+    use crate::sync::wakers::tests::Woken;
     use crate::sync::{Completer, completion};
 
     static TOUCHED: AtomicUsize = AtomicUsize::new(0);
@@ -518,15 +519,6 @@ mod tests {
 
         fn is_lent(&self) -> bool {
             false
-        }
-    }
-
-    #[derive(Default)]
-    struct Woken(AtomicUsize);
-
-    impl Wake for Woken {
-        fn wake(self: Arc<Self>) {
-            self.0.fetch_add(1, Ordering::SeqCst);
         }
     }
 

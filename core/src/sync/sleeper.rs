@@ -46,30 +46,40 @@ impl Wake for Sleeper {
 
 #[cfg(all(test, not(zoolock_loom)))]
 mod tests {
-    use std::sync::atomic::{AtomicI32, Ordering};
-    use std::time::Duration;
+    use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
     use super::*;
 
+    /// Whether the kernel has put a thread of this process to sleep.
+    #[cfg(target_os = "linux")]
+    fn sleeps(thread: libc::pid_t) -> bool {
+        let status = std::fs::read_to_string(format!("/proc/self/task/{thread}/status"));
+        status.expect("a thread").contains("State:\tS")
+    }
+
     /// Nobody is there to call it: it must not sleep for ever.
+    #[cfg(target_os = "linux")]
     #[test]
     fn r18_a_child_that_a_handler_forks_in_the_sleep_wakes() {
         static CHILD: AtomicI32 = AtomicI32::new(0);
+        static BEGUN: AtomicBool = AtomicBool::new(false);
         extern "C" fn fork(_: libc::c_int) {
             // SAFETY: the child goes on in the sleep, and ends after it.
             CHILD.store(unsafe { libc::fork() }, Ordering::SeqCst);
         }
         // SAFETY: nobody else here uses this signal; the thread is the calling one.
-        let thread = unsafe {
+        let (thread, number) = unsafe {
             let handler = fork as extern "C" fn(libc::c_int);
             libc::signal(libc::SIGVTALRM, handler as libc::sighandler_t);
-            libc::pthread_self()
+            (libc::pthread_self(), libc::gettid())
         };
         let (parent, sleeper) = (std::process::id(), Sleeper::new());
         let caller = std::thread::spawn({
             let sleeper = Arc::clone(&sleeper);
             move || {
-                std::thread::sleep(Duration::from_millis(100));
+                while !(BEGUN.load(Ordering::SeqCst) && sleeps(number)) {
+                    std::thread::yield_now();
+                }
                 // SAFETY: it sleeps till it is called below.
                 assert_eq!(unsafe { libc::pthread_kill(thread, libc::SIGVTALRM) }, 0);
                 while CHILD.load(Ordering::SeqCst) == 0 {
@@ -82,6 +92,7 @@ mod tests {
                 ended == child && libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0
             }
         });
+        BEGUN.store(true, Ordering::SeqCst);
         let slept = sleeper.sleep(&Limit::starting_now(None));
         if std::process::id() != parent {
             // SAFETY: ends the child without running anything of the parent's.

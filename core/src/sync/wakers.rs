@@ -78,7 +78,7 @@ impl<S: FnOnce(&dyn Fn())> Drop for Wake<S> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::task::Wake;
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[derive(Default)]
-    struct Woken(AtomicUsize);
+    pub(crate) struct Woken(pub(crate) AtomicUsize);
 
     impl Wake for Woken {
         fn wake(self: Arc<Self>) {
